@@ -164,7 +164,7 @@ def tuned(train: Any, y: Any, make: Callable[[], Any], measure: Any) -> float:
 def worth(data: dict[str, Split]) -> Iterator[str]:
     """What a test set says: as the line was fitted, with a threshold tuned on rows left out, and
     at k."""
-    yield "| data, measure | line | as fitted | tuned |"
+    yield "| data, measure | model | as fitted | tuned |"
     yield "|---|---|--:|--:|"
     for name, (X, y, Xt, yt) in data.items():
         lines: dict[str, Callable[[], Any]] = {

@@ -32,7 +32,7 @@ Call = Callable[[], Any]
 
 @dataclass
 class Line:
-    """One row of the table: seconds for the same work, and the ratio that was promised."""
+    """One row of the table: seconds for the same work, and the target ratio."""
 
     what: str
     theirs: float
@@ -50,7 +50,7 @@ HEADLINES = (
     "`roc_auc_score`, float64, 50 % positive",
     "all thresholds (`sweep` / `roc_curve`), float64",
     "`roc_auc_score`, 100,000 rows, 50 % positive",
-    "monotone calibration (`IsotonicRegression.fit`), sweep included",
+    "isotonic calibration (`IsotonicRegression.fit`), sweep included",
     "`Logistic` / newton-cholesky, 1,000,000 × 50 float32, well-conditioned",
 )
 
@@ -200,7 +200,7 @@ def calibrations(n: int) -> list[Line]:
     y, score, _ = data(n, 0.02, "float64")
     return [
         beside(
-            "monotone calibration (`IsotonicRegression.fit`), sweep included",
+            "isotonic calibration (`IsotonicRegression.fit`), sweep included",
             lambda: IsotonicRegression(out_of_bounds="clip").fit(score, y),
             lambda: cs.calibrate(cs.sweep(y, score), "monotone"),
             10,
@@ -227,9 +227,9 @@ def applied(n: int) -> list[tuple[str, float, float]]:
         "logistic, Platt": (cs.calibrate(s, "platt"), score),
         "beta": (cs.calibrate(cs.sweep(y, p), "beta"), p),
         "gaussian": (cs.calibrate(s, "gaussian"), score),
-        f"monotone, {len(stairs):,} steps": (stairs, score),
-        "monotone, interpolated": (cs.calibrate(s, "monotone", interpolate=True), score),
-        "monotone, strict": (cs.calibrate(s, "monotone", strict=True), score),
+        f"isotonic, {len(stairs):,} steps": (stairs, score),
+        "isotonic, interpolated": (cs.calibrate(s, "monotone", interpolate=True), score),
+        "isotonic, strict": (cs.calibrate(s, "monotone", strict=True), score),
     }
     rows = []
     for name, (c, x) in asked.items():
@@ -387,14 +387,14 @@ def shown(seconds: float) -> str:
 
 def comparison(lines: list[Line], *, targets: bool = True) -> str:
     """A table of times, with a column of targets for the page of benchmarks."""
-    table = ["| | scikit-learn | cutscore | faster |", "|---|---:|---:|---:|"]
+    table = ["| | scikit-learn | cutscore | speedup |", "|---|---:|---:|---:|"]
     for line in lines:
         times = f"{shown(line.theirs)} | {shown(line.ours)} | {line.ratio:.0f} ×"
         table.append(f"| {line.what} | {times} |")
     if targets:
         met = ["" if line.ratio >= line.bar else " (missed)" for line in lines]
         bars = [f"≥ {line.bar:g} ×{end}" for line, end in zip(lines, met, strict=True)]
-        column = ("promised", "---:", *bars)
+        column = ("target", "---:", *bars)
         table = [f"{row} {cell} |" for row, cell in zip(table, column, strict=True)]
     return "\n".join(table)
 
@@ -457,7 +457,7 @@ All scores are distinct, so there are 1,000,001 possible thresholds. The sweep i
 {shown(asked[0].sweep)}. The first query on a sweep computes the cumulative counts; later
 queries reuse them.
 
-| | time | relative to the sweep | promised |
+| | time | relative to the sweep | target |
 |---|---:|---:|---:|
 {questions}
 
@@ -465,7 +465,7 @@ queries reuse them.
 
 Compared with `np.interp` with as many knots as the isotonic calibrator has steps.
 
-| | time | relative to `np.interp` | promised |
+| | time | relative to `np.interp` | target |
 |---|---:|---:|---:|
 {applications}
 
@@ -473,15 +473,15 @@ Compared with `np.interp` with as many knots as the isotonic calibrator has step
 
 Finding the largest score and the largest label of {n:,} float32 rows takes
 {shown(read[0])}. The exact AUC takes {shown(read[1])}, or {read[1] / read[0]:.1f} times
-as long (promised: at most 20 times).
+as long (target: at most 20 times).
 
 ## Growth and memory
 
 Time should grow no faster than n log n: the fifth column should not rise above about 1. Extra
 memory is the increase of the process's peak during the first call. The last column excludes the
-three arrays of the sweep itself (24 bytes per distinct score). Promised: less than 1.5 times the
-input, and less than 2.5 GB for the arrays of 10⁸ distinct scores. The AUC is computed from float32
-scores, sweeps from float64 scores, nearly all distinct.
+three arrays of the sweep itself (24 bytes per distinct score). The target is less than 1.5 times
+the input, and less than 2.5 GB for the arrays of 10⁸ distinct scores. The AUC is computed from
+float32 scores, sweeps from float64 scores, nearly all distinct.
 
 {chr(10).join(extra)}
 

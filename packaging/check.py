@@ -42,7 +42,7 @@ def same_package(sdist: Path, wheel: Path) -> None:
     sources = {str(PurePosixPath(*p.parts[2:])) for p in paths if p.parts[1] == "src"}
     with zipfile.ZipFile(wheel) as archive:
         names = {name for name in archive.namelist() if ".dist-info/" not in name}
-    core = {name for name in names if PurePosixPath(name).match("cutscore/_native.*.so")}
+    core = {name for name in names if PurePosixPath(name).match("cutscore/core/_native.*.so")}
     if len(core) != 1 or names - core != sources:
         odd = sorted((names - core) ^ sources) or sorted(core)
         raise SystemExit(f"the wheel and the sources differ in {odd}")

@@ -31,7 +31,8 @@ def public() -> dict[str, object]:
     """
     names = {f"cutscore.{name}": getattr(cutscore, name) for name in cutscore._HOME}
     own = {id(value) for value in names.values()}
-    for short in (*cutscore._MODULES.values(), *ADVANCED):
+    modules = (name.removeprefix("cutscore.") for name in cutscore._MODULES.values())
+    for short in (*modules, *ADVANCED):
         module = import_module(f"cutscore.{short}")
         for name in module.__all__:
             value = getattr(module, name)

@@ -130,7 +130,7 @@ def test_resampled_ties(
     hypothesis = Hypothesis(asked[0], 2 * unit if asked[1] else 0.0)
     x = np.array(values) * unit
     p, interval = hypothesis.bootstrap_test(x, level, inf)
-    assert hypothesis.shown(interval) is (p < 1 - level)
+    assert hypothesis.holds_for(interval) is (p < 1 - level)
     # The interval is the percentile interval, but for rounding.
     tail, _ = hypothesis.of_interval(level)
     ends = np.quantile(x, [tail, 1 - tail], method="weibull")

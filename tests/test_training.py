@@ -503,11 +503,11 @@ def test_folds_that_disagree_are_told():
     fold = np.repeat(np.arange(4), 100)
     data = replace(Data.of({"y": y, "x": rng.normal(size=400)}, Roles("y")), fold=fold)
     scores = y + 0.1 * rng.normal(size=400)
-    assert diagnostics.apart(data, scores, cs.sweep(y, scores).auc) == []
+    assert diagnostics.fold_gap(data, scores, cs.sweep(y, scores).auc) == []
     scores += fold
     auc = cs.sweep(y, scores).auc
     assert auc == pytest.approx(0.72, abs=0.01)
-    assert diagnostics.apart(data, scores, auc) == [FoldsApart(1.0, auc)]
+    assert diagnostics.fold_gap(data, scores, auc) == [FoldsApart(1.0, auc)]
 
 
 def test_a_learner_that_stopped_early_says_so(monkeypatch):

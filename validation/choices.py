@@ -270,6 +270,6 @@ TRAIN_TEXT = """
 ### Training and choice
 
 `train` with costs (false positive 1, false negative 20) and normal columns: the expected values of
-the model, compared with 20,000 new rows. Learner and threshold are chosen again in each fold.
+the model, compared with 20,000 new rows. Learner and threshold are re-chosen in each fold.
 {draws:,} samples per row.
 """

@@ -225,13 +225,13 @@ UNIT_TEXT = """
 
 `choose(..., confidence=0.95, units=units(y, score, unit))`: the limit may be violated in at most
 5 % of the samples, for the given correlation within clusters. 2,000 samples per row. The next
-column is the same limit with rows counted as independent. Cluster sizes are 10, or log-normal. The
+column is the same limit with rows treated as independent. Cluster sizes are 10, or log-normal. The
 last two columns are the true error rates (false positives or false negatives) of either threshold,
 which show the cost of the guarantee.
 """
 
 PRECISION_TEXT = """
-## Guarantees of precision
+## Precision guarantees
 
 `choose(s, "recall", subject_to="precision >= …", confidence=0.95)`, 2,000 samples per row: how
 often a threshold was found, and its mean recall on the sample (0 if there is none). *Before* is
@@ -251,7 +251,7 @@ With the shifts below its power was 66 and 71 %.
 BASELINE_TEXT = """
 ## Baselines
 
-`OperatingPoint.baseline`: how often a threshold is shown to cost less than flagging all or none,
-and how often it truly does. For an uninformative score that may happen in 2.5 % of the samples.
-2,000 samples per row.
+`OperatingPoint.baseline`: how often a threshold is significantly cheaper than flagging all or
+none, and how often it is truly cheaper. For an uninformative score that may happen in 2.5 % of the
+samples. 2,000 samples per row.
 """

@@ -197,6 +197,6 @@ POWER_TEXT = f"""
 
 The power that `cutscore.comparison.power` computes, and how often the test succeeds, {DRAWS:,}
 samples per row. Success means that `auc_interval` excludes the other AUC, that `compare` shows
-the difference, or that the limit is shown to hold. Obuchowski's formulas are those of pROC, for
+the difference, or that the limit can be guaranteed. Obuchowski's formulas are those of pROC, for
 tests with the normal distribution.
 """

@@ -86,8 +86,9 @@ def report_promises(r: Any) -> None:
 TEXT = """
 ### Boosted trees
 
-`train` with LightGBM and XGBoost and costs, on two generated tables: 3,000 rows of numbers and
-categories with gaps, a quarter positive, and 6,000 rows of which one in 25 is positive. The rates
-that the detector promises are compared with 20,000 new rows: how often they lie in their 95 %
-intervals. The bar is 92 to 98 %. {draws:,} samples per row: a share is known to {known:.0f} points.
+`train` with LightGBM and XGBoost and costs, on two simulated tables. One has 3,000 rows, numbers
+and categories with missing values, and 25 % positives; the other has 6,000 rows and 4 % positives.
+The table shows how often the 95 % intervals of the expected rates contain the rates on 20,000 new
+rows. This should be between 92 and 98 %. {draws:,} samples per row, so the margin of error is about
+{known:.0f} percentage points.
 """

@@ -849,7 +849,7 @@ def _marked(coverage: float) -> str:
 
 
 AUC_TEXT = """
-## Confidence intervals of the AUC
+## Confidence intervals for the AUC
 
 Coverage of 95 % intervals. `score` is the default of `auc_interval`. `delong`, `logit` and the
 bootstrap are asymptotic: with few rows and a high AUC they under-cover. `newcombe` assumes the

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from abc import abstractmethod
-from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from math import inf, isfinite, isnan, log
 from numbers import Real
@@ -20,12 +19,12 @@ from cutscore.core.checks import as_array, score_column
 from cutscore.core.errors import DataError, UndefinedError
 from cutscore.core.findings import BadArgument
 from cutscore.core.findings.base import Where
-from cutscore.core.findings.models import FieldUnfit, FormatUnknown
+from cutscore.core.findings.models import FieldUnfit
 from cutscore.core.findings.rows import LengthsDiffer, ValueMissing
 from cutscore.core.findings.statistics import NotProbabilities, Undefined
 from cutscore.core.frozen import Frozen, derived
 from cutscore.core.html import fact_table
-from cutscore.core.json import Positive, loads, read_fields, to_plain
+from cutscore.core.json import Positive, loads, read_fields, with_format, without_format
 from cutscore.measures.costs import Costs, check_costs
 from cutscore.sweeps.sweep import Floats
 
@@ -148,9 +147,8 @@ class Calibrator(Frozen):
     def to_dict(self) -> dict[str, object]:
         """Numbers, strings and lists that :meth:`from_dict` reads back. The table ``comparison``
         is not saved."""
-        head = {"format": _FORMAT, "version": _VERSION, "kind": self.kind}
-        own = [f.name for f in fields(self) if f.compare]  # type: ignore[arg-type]
-        return head | {name: to_plain(getattr(self, name)) for name in own}
+        own = {f.name: getattr(self, f.name) for f in fields(self) if f.compare}  # type: ignore[arg-type]
+        return with_format(_FORMAT, _VERSION, {"kind": self.kind} | own)
 
     def __eq__(self, other: object) -> bool:
         """The same map, fitted by the same method; ``comparison`` is ignored."""
@@ -168,17 +166,11 @@ class Calibrator(Frozen):
     @staticmethod
     def from_dict(data: object, where: str = "") -> Calibrator:
         """The calibrator that :meth:`to_dict` described; anything else is a DataError."""
-        if not isinstance(data, Mapping) or data.get("format") != _FORMAT:
-            other = data.get("format") if isinstance(data, Mapping) else data
-            raise DataError(FormatUnknown(other, _FORMAT))
-        kind, version = data.get("kind"), data.get("version")
-        if version != _VERSION or isinstance(version, bool):
-            raise DataError(FormatUnknown(f"{_FORMAT} {version}", f"{_FORMAT} {_VERSION}"))
+        values = without_format(_FORMAT, _VERSION, data)
+        kind = values.pop("kind", None)
         cls = _KINDS.get(kind) if isinstance(kind, str) else None
         if cls is None:
             raise DataError(FieldUnfit("kind", f"one of {', '.join(_KINDS)}", kind))
-        head = ("format", "version", "kind")
-        values = {name: value for name, value in data.items() if name not in head}
         found: Calibrator = read_fields(cls, values, where or cls.kind)
         return found
 
@@ -327,7 +319,7 @@ class Beta(Calibrator):
 
     def __repr__(self) -> str:
         return self._with_comparison(
-            f"LLR = {self.a:.3g} ln p − {self.b:.3g} ln(1−p) {_signed(self.c)}, {self.method}"
+            f"LLR = {self.a:.3g} ln p − {self.b:.3g} ln(1−p) {_signed_text(self.c)}, {self.method}"
         )
 
 
@@ -576,5 +568,5 @@ def _steps(c: Calibrator) -> tuple[Calibrator, ...]:
     return c.steps if isinstance(c, Chain) else (c,)
 
 
-def _signed(x: float) -> str:
+def _signed_text(x: float) -> str:
     return f"{'−' if x < 0 else '+'} {abs(x):.3g}"

@@ -7,10 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from cutscore.core.checks import as_vector, score_column
-from cutscore.core.errors import DataError
-from cutscore.core.findings.base import Where
-from cutscore.core.findings.rows import ValueMissing
+from cutscore.calibration.odds import column
+from cutscore.core.checks import as_vector
 from cutscore.core.frozen import Frozen, derived
 from cutscore.sweeps.sweep import Floats, Sweep, check_sweep
 
@@ -92,10 +90,7 @@ def venn_abers(s: Sweep, score: ArrayLike) -> VennAbers:
     """
     check_sweep(s).needs_rows("Venn–Abers prediction")
     s.needs_scores("Venn–Abers prediction")
-    x = score_column(as_vector(score, "score"))
-    if np.isnan(x).any():
-        row = int(np.isnan(x).argmax())
-        raise DataError(ValueMissing("score", "NaN", where=Where(row, "score")))
+    x, _ = column(as_vector(score, "score"), "score")
     rising = s.threshold[::-1]
     # The number of scores below the new one, and at or below it, give its position.
     below, upto = (np.searchsorted(rising, x, side=side) for side in ("left", "right"))

@@ -191,7 +191,7 @@ class _Samples(NamedTuple):
 
         def left(multiplier: float) -> float:
             return sum(
-                c * _constrained(k, n, multiplier * c)
+                c * _constrained_rate(k, n, multiplier * c)
                 for c, k, n in zip(coefficients, self.parts, self.wholes, strict=True)
             )
 
@@ -204,7 +204,7 @@ class _Samples(NamedTuple):
         return float(brentq(left, 0.0, far, xtol=1e-12 * abs(far))) * start
 
 
-def _constrained(k: int, n: int, slope: float) -> float:
+def _constrained_rate(k: int, n: int, slope: float) -> float:
     """The rate p in [0, 1] with k − np = slope · p(1−p); k/n at slope 0, falling with it."""
     whole = n + slope
     root = sqrt((whole - 2 * k) ** 2 + 4.0 * k * (n - k))

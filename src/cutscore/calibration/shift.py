@@ -155,7 +155,7 @@ def prior_shift(labelled: Sweep, score: ArrayLike, *, level: float = 0.95) -> Pr
         raise UndefinedError(TooFew("the prior of a batch", 2, "rows of it", len(x)))
     rank = _Rank.of(labelled)
     squares = labelled.squares("the prior of a batch")
-    own, ones = rank.labelled(), np.ones(len(x), np.int64)
+    own, ones = rank.own_ranks(), np.ones(len(x), np.int64)
     samples = (
         _Sample.of(rank(x), ones, ones),
         _Sample.of(own, labelled.pos, squares[0]),
@@ -186,7 +186,7 @@ class _Rank(NamedTuple):
         share = (s.pos / s.P + s.neg / s.N)[::-1] / 2
         return cls(s.threshold[::-1], np.concatenate(((0.0,), np.cumsum(share))))
 
-    def labelled(self) -> Floats:
+    def own_ranks(self) -> Floats:
         """The ranks of the scores of the sweep, in its order."""
         return np.asarray((self.below[1:] + self.below[:-1])[::-1] / 2)
 

@@ -13,7 +13,7 @@ from cutscore.core.findings import BadArgument, Conflict, some
 from cutscore.core.findings.report import Inverted
 from cutscore.core.numbers import number_text
 from cutscore.core.progress import progress
-from cutscore.report.terminal import paragraph, rendered
+from cutscore.report.terminal import paragraph, render_blocks
 
 
 def run(arguments: Namespace) -> tuple[str, int]:
@@ -66,7 +66,7 @@ def _text(found: Comparison, width: int, color: bool = False) -> str:
     costs = found.cost_text(1000)
     if costs is not None:
         lines.append(f"cost of 1,000 cases: {costs}")
-    return rendered(iter([paragraph(lines)]), width, color=color)
+    return render_blocks(iter([paragraph(lines)]), width, color=color)
 
 
 _METHODS = {

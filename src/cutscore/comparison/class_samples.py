@@ -10,11 +10,12 @@ from typing import Any
 
 import numpy as np
 
-from cutscore.comparison.comparison import Comparison, difference_test
+from cutscore.comparison.comparison import Comparison, DifferenceTest
 from cutscore.comparison.covariance import AucCovariance
 from cutscore.core.checks import check_rows
 from cutscore.core.types import ArrayLike, Label
 from cutscore.inference.placements import sizes_of
+from cutscore.sweeps.areas import auc as area_under
 from cutscore.sweeps.sweep import Floats, Sweep
 
 # Of a class with more rows than this, the covariance is estimated from so many.
@@ -125,8 +126,5 @@ def auc_difference(c: AucCovariance, a: Label, b: Label, *, level: float) -> Com
     """The difference of two of the AUCs, tested as by :func:`cutscore.compare`."""
     j, k, v = c.names.index(a), c.names.index(b), c.covariance
     error = sqrt(max(0.0, float(v[j, j] + v[k, k] - 2 * v[j, k])))
-    auc = (float(c.auc[j]), float(c.auc[k]))
-    df = min(c.sizes) - 1
-    return difference_test(
-        *auc, error, level, statistic="auc", method="t", df=df, names=(str(a), str(b))
-    )
+    test = DifferenceTest(area_under, "auc", level, (str(a), str(b)))
+    return test.result(float(c.auc[j]), float(c.auc[k]), error, "t", min(c.sizes) - 1)

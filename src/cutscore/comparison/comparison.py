@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from math import inf, sqrt
+from typing import NamedTuple
 
 import numpy as np
 
@@ -122,7 +123,7 @@ class Comparison(Card):
     @property
     def shown(self) -> bool:
         """Whether it was shown: whether p < 1 − level, which the interval agrees with."""
-        return self._hypothesis.shown(self.interval)
+        return self._hypothesis.holds_for(self.interval)
 
     @property
     def _hypothesis(self) -> Hypothesis:
@@ -317,9 +318,8 @@ def compare(  # noqa: PLR0913 - all but three are options
     >>> c.difference, c.p_value < 0.5
     (0.202..., True)
     """
-    measure = _measure(statistic, method, ("t", "delong", "bootstrap"))
-    level, (top, bound) = check_level(level), _range(measure)
-    asked = as_hypothesis(alternative, margin, level, bound)
+    test = DifferenceTest.of(statistic, method, ("t", "delong", "bootstrap"), level, names)
+    measure, asked = test.measure, test.ask(alternative, margin)
     if prior is not None and costs is None:
         rule = "a prior is the share of positives that costs are expected at"
         raise DataError(Conflict(("prior", "costs"), rule, "Give {1} too."))
@@ -331,8 +331,10 @@ def compare(  # noqa: PLR0913 - all but three are options
     whole = [s.sweep() for s in sampler.scores]
     whole[0].needs_both_classes("a comparison")
     a, b = map(measure, whole)
-    name = _name(statistic)
-    if method != "bootstrap":
+    if method == "bootstrap":
+        replicates = np.subtract(*sampler.replicates(measure, report).T)
+        result = test.of_replicates(a, b, replicates, asked, method)
+    else:
         # The difference, and by itself the one that another would have to beat.
         beaten = {"greater": 1, "less": 0}.get(alternative, 0 if a < b else 1)
         placements = (
@@ -344,34 +346,15 @@ def compare(  # noqa: PLR0913 - all but three are options
         of = units_by_class(rows, sampler.unit)
         error, alone = np.sqrt(np.diag(placement_covariance(columns, of))).tolist()
         df = inf if method == "delong" else _df(effective_sizes(columns, of), measure)
-        how = method if unit is None else "units"
-        result = difference_test(
-            a,
-            b,
-            error,
-            level,
-            statistic=name,
-            method=how,
-            df=df,
-            asked=asked,
-            bound=bound,
-            names=names,
-        )
-        reach = quantile(df, asked.of_interval(level)[0])
-        room, spread = (asked.margin, error) if asked.margin else (top - (a, b)[beaten], alone)
+        result = test.result(a, b, error, method if unit is None else "units", df, asked)
+        reach = quantile(df, asked.of_interval(test.level)[0])
+        room, spread = (asked.margin, error) if asked.margin else (test.top - (a, b)[beaten], alone)
         found = asked.margin and result.shown
         result = replace(result, powerless=not (found or room > reach * spread))
-    else:
-        difference = np.subtract(*sampler.replicates(measure, report).T)
-        error = float(np.std(difference, ddof=1))
-        result = difference_test(
-            a, b, error, level, statistic=name, method=method, asked=asked, bound=bound, names=names
-        )
-        result = _with_bootstrap(result, difference, level, bound)
     if costs is None:
         return result
     both = compare_costs(
-        rows, sampler.unit, costs, prior=prior, level=level, seed=sampler.seed, report=report
+        rows, sampler.unit, costs, prior=prior, level=test.level, seed=sampler.seed, report=report
     )
     return replace(result, cost_a=both.a, cost_b=both.b, cost_interval=both.interval)
 
@@ -448,34 +431,20 @@ def compare_unpaired(  # noqa: PLR0913 - all but two are options
     a 0.833, b 0.444: no significant difference (Δ 0.389, 95 % CI −0.453 to 1.000, p = 0.32)
     unpaired DeLong, Welch's test, t(8.462) = 1.06
     """
-    measure, name = _measure(statistic, method, ("t", "bootstrap")), _name(statistic)
-    level, (_, bound) = check_level(level), _range(measure)
-    asked = as_hypothesis(alternative, margin, level, bound)
-    values, df, how = (measure(check_sweep(a)), measure(check_sweep(b))), inf, "unpaired"
+    test = DifferenceTest.of(statistic, method, ("t", "bootstrap"), level, names)
+    measure, asked = test.measure, test.ask(alternative, margin)
+    values, df = (measure(check_sweep(a)), measure(check_sweep(b))), inf
     if method == "bootstrap":
         # Two streams of random numbers: of one, samples of equal sizes would vary together.
         other = int(np.random.SeedSequence((check_seed(seed), 1)).generate_state(1)[0])
         samples = bootstrap(a, measure, n=n, seed=seed), bootstrap(b, measure, n=n, seed=other)
-        difference = samples[0].replicates - samples[1].replicates
-        error, how = float(np.std(difference, ddof=1)), "unpaired bootstrap"
-    else:
-        v_a, v_b = area_variance(a, measure), area_variance(b, measure)
-        v = v_a + v_b
-        if v > 0:
-            df = v * v / sum(u * u / _unpaired_df(s, measure) for s, u in ((a, v_a), (b, v_b)))
-        error = sqrt(v)
-    result = difference_test(
-        *values,
-        error,
-        level,
-        statistic=name,
-        method=how,
-        df=df,
-        asked=asked,
-        bound=bound,
-        names=names,
-    )
-    return _with_bootstrap(result, difference, level, bound) if method == "bootstrap" else result
+        replicates = samples[0].replicates - samples[1].replicates
+        return test.of_replicates(*values, replicates, asked, "unpaired bootstrap")
+    v_a, v_b = area_variance(a, measure), area_variance(b, measure)
+    v = v_a + v_b
+    if v > 0:
+        df = v * v / sum(u * u / _unpaired_df(s, measure) for s, u in ((a, v_a), (b, v_b)))
+    return test.result(*values, sqrt(v), "unpaired", df, asked)
 
 
 def _unpaired_df(s: Sweep, measure: Statistic) -> float:
@@ -496,61 +465,75 @@ def _df(sizes: tuple[float, float], measure: Statistic) -> float:
     return max(1.0, min(*sizes, (high - low) * sizes[measure.over_fpr]) - 1)
 
 
-def difference_test(  # noqa: PLR0913 - what a test needs
-    a: float,
-    b: float,
-    error: float,
-    level: float,
-    *,
-    statistic: str,
-    method: str,
-    df: float = inf,
-    asked: Hypothesis = TWO_SIDED,
-    bound: float = 1.0,
-    names: tuple[str, str] = ("a", "b"),
-) -> Comparison:
-    """The z or t test of a difference with a standard error; no two values differ by more than
-    ``bound``."""
-    difference, size = a - b, max(abs(a), abs(b))
-    varies = error > 1e-14 * size
-    if not varies and (asked.margin or abs(difference) > 1e-12 * size):
-        what = f"the difference between {names[0]} = {a:.6g} and {names[1]} = {b:.6g}"
-        raise UndefinedError(NoVariation(what, hint=MISTAKES))
-    if varies:
-        z, p_value, interval = asked.test(difference, error, df, level, bound)
-    else:  # nothing but rounding
-        difference = error = z = 0.0
-        p_value, interval = 1.0, asked.ends(0.0, 0.0, level, bound)
-    found = (a, b, difference, error, z, p_value, interval, statistic, method, df)
-    return Comparison(*found, alternative=asked.alternative, margin=asked.margin, names=names)
+class DifferenceTest(NamedTuple):
+    """What two values are of, and how sure their difference is to be."""
 
+    measure: Statistic
+    name: str
+    level: float
+    names: tuple[str, str]
+    top: float = 1.0
+    """The highest value of the statistic,"""
+    bound: float = 1.0
+    """and by how much two can differ."""
 
-def _with_bootstrap(
-    result: Comparison, replicates: Floats, level: float, bound: float
-) -> Comparison:
-    """The comparison with p-value and interval from replicates of the difference."""
-    p_value, interval = result._hypothesis.bootstrap_test(replicates, level, bound)
-    return replace(result, p_value=p_value, interval=interval) if result.standard_error else result
+    @classmethod
+    def of(
+        cls,
+        statistic: Statistic | str,
+        method: str,
+        methods: tuple[str, ...],
+        level: float,
+        names: tuple[str, str],
+    ) -> DifferenceTest:
+        """The test of a statistic, provided that the method can compare it."""
+        one_of("method", method, methods)
+        measure = as_statistic(statistic)
+        name, top, bound = str(getattr(statistic, "__name__", statistic)), inf, inf
+        if isinstance(measure, PartialAuc):
+            name, top, bound = measure.name, measure.highest, measure.highest - measure.lowest
+        elif measure is auc:
+            top = bound = 1.0
+        elif method != "bootstrap":
+            rule = "DeLong's method compares AUCs, and the statistic is another"
+            raise DataError(Conflict(("method", "statistic"), rule, "Use {0}='bootstrap'."))
+        return cls(measure, name, check_level(level), names, top, bound)
 
+    def ask(self, alternative: str, margin: float) -> Hypothesis:
+        return as_hypothesis(alternative, margin, self.level, self.bound)
 
-def _measure(statistic: Statistic | str, method: str, methods: tuple[str, ...]) -> Statistic:
-    """The statistic as a function, provided that the method can compare it."""
-    one_of("method", method, methods)
-    measure = as_statistic(statistic)
-    if method != "bootstrap" and not (measure is auc or isinstance(measure, PartialAuc)):
-        rule = "DeLong's method compares AUCs, and the statistic is another"
-        raise DataError(Conflict(("method", "statistic"), rule, "Use {0}='bootstrap'."))
-    return measure
+    def result(  # noqa: PLR0913, PLR0917 - what a test needs
+        self,
+        a: float,
+        b: float,
+        error: float,
+        method: str,
+        df: float = inf,
+        asked: Hypothesis = TWO_SIDED,
+    ) -> Comparison:
+        """The z or t test of the difference of two values with a standard error."""
+        difference, size = a - b, max(abs(a), abs(b))
+        varies = error > 1e-14 * size
+        if not varies and (asked.margin or abs(difference) > 1e-12 * size):
+            one, other = self.names
+            what = f"the difference between {one} = {a:.6g} and {other} = {b:.6g}"
+            raise UndefinedError(NoVariation(what, hint=MISTAKES))
+        if varies:
+            z, p_value, interval = asked.test(difference, error, df, self.level, self.bound)
+        else:  # nothing but rounding
+            difference = error = z = 0.0
+            p_value, interval = 1.0, asked.ends(0.0, 0.0, self.level, self.bound)
+        found = (a, b, difference, error, z, p_value, interval, self.name, method, df)
+        return Comparison(
+            *found, alternative=asked.alternative, margin=asked.margin, names=self.names
+        )
 
-
-def _range(measure: Statistic) -> tuple[float, float]:
-    """The highest value of a statistic, and by how much two can differ."""
-    if isinstance(measure, PartialAuc):
-        return measure.highest, measure.highest - measure.lowest
-    return (1.0, 1.0) if measure is auc else (inf, inf)
-
-
-def _name(statistic: Statistic | str) -> str:
-    if isinstance(statistic, PartialAuc):
-        return statistic.name
-    return str(getattr(statistic, "__name__", statistic))
+    def of_replicates(
+        self, a: float, b: float, replicates: Floats, asked: Hypothesis, method: str
+    ) -> Comparison:
+        """With p-value and interval from bootstrap replicates of the difference."""
+        result = self.result(a, b, float(np.std(replicates, ddof=1)), method, asked=asked)
+        p_value, interval = asked.bootstrap_test(replicates, self.level, self.bound)
+        if not result.standard_error:
+            return result
+        return replace(result, p_value=p_value, interval=interval)

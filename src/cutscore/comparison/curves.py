@@ -111,14 +111,14 @@ def compare_curves(  # noqa: PLR0913 - all but three are options
     rank = np.stack([_random_ranks(s, rng) for s in rows.scores])
     found = _distances(rank[:1], rank[1:], rows.ones)[0]
 
-    def permuted(size: int) -> Floats:
+    def permute(size: int) -> Floats:
         swap = rng.random((size, len(rows.ones))) < 0.5
         a, b = (
             np.where(swap, other, one) + rng.random(swap.shape) for one, other in (rank, rank[::-1])
         )
         return _distances(a, b, rows.ones).astype(np.float64)
 
-    p_value = _p_value(float(found), permuted, check_samples(n), len(rows.ones))
+    p_value = _p_value(float(found), permute, check_samples(n), len(rows.ones))
     return CurveTest(float(found), p_value, int(n), paired=True)
 
 
@@ -173,7 +173,7 @@ def compare_curves_unpaired(a: Sweep, b: Sweep, *, n: int = 2000, seed: int = 0)
     stock = [np.concatenate([p[ones == one] for p, ones in zip(places, labels, strict=True)])
              for one in (True, False)]  # fmt: skip
 
-    def permuted(size: int) -> Floats:
+    def permute(size: int) -> Floats:
         out = np.empty(size)
         for k in range(size):
             pos, neg = (rng.permutation(of) for of in stock)
@@ -185,7 +185,7 @@ def compare_curves_unpaired(a: Sweep, b: Sweep, *, n: int = 2000, seed: int = 0)
             out[k] = _area_between(first, second, share)
         return out
 
-    p_value = _p_value(found, permuted, check_samples(n), sum(map(len, labels)))
+    p_value = _p_value(found, permute, check_samples(n), sum(map(len, labels)))
     return CurveTest(found, p_value, int(n), paired=False)
 
 
@@ -238,9 +238,9 @@ def _area_between(a: Bools, b: Bools, share: float) -> float:
     return float(share * np.sum(width * np.where(left * right < 0, crossed, both)))
 
 
-def _p_value(found: float, permuted: Callable[[int], Floats], n: int, rows: int) -> float:
+def _p_value(found: float, permute: Callable[[int], Floats], n: int, rows: int) -> float:
     least = found * (1 - 1e-12)  # rounding
-    beyond = sum(int(np.count_nonzero(permuted(k) >= least)) for k in _blocks(n, rows))
+    beyond = sum(int(np.count_nonzero(permute(k) >= least)) for k in _blocks(n, rows))
     return (1 + beyond) / (1 + n)
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from cutscore.comparison.comparison import Comparison, difference_test
+from cutscore.comparison.comparison import Comparison, DifferenceTest
 from cutscore.comparison.rows import Bools, encode_column, read_rows
 from cutscore.core.checks import one_of
 from cutscore.core.errors import DataError, UndefinedError
@@ -20,6 +20,7 @@ from cutscore.core.interval import Interval
 from cutscore.core.types import ArrayLike, Label
 from cutscore.measures.confusion import count_text
 from cutscore.measures.prior import check_level
+from cutscore.sweeps.areas import auc as area_under
 from cutscore.sweeps.sweep import Floats, Masses
 
 
@@ -310,8 +311,8 @@ def compare_groups(
     weight, both = a._weights(average), a._both
     error, df = _jackknife(a.auc[both] - b.auc[both], weight)
     values = a._mean(average), b._mean(average)
-    return difference_test(
-        *values, error, level, statistic=f"{average} auc", method="groups", df=df, names=names
+    return DifferenceTest(area_under, f"{average} auc", level, names).result(
+        *values, error, "groups", df
     )
 
 

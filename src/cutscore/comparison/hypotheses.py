@@ -44,7 +44,7 @@ class Hypothesis:
         worse = "lower" if by == "higher" else "worse"
         return f"{one} is less than {m} {worse} than {other}"
 
-    def shown(self, interval: Interval) -> bool:
+    def holds_for(self, interval: Interval) -> bool:
         """Whether an interval of the difference excludes the opposite."""
         above, below = interval.low > -self.margin, interval.high < self.margin
         cases = {"two-sided": above or below, "greater": above, "less": below}

@@ -21,6 +21,7 @@ from cutscore.core.findings import BadArgument, Conflict
 from cutscore.core.findings.statistics import NoVariation, Undefined
 from cutscore.inference.guarantee import max_errors
 from cutscore.inference.placements import placement_variances
+from cutscore.inference.rates import wilson
 from cutscore.measures.limits import Limit, as_limits, bad_limit
 from cutscore.measures.prior import check_level, check_prior
 from cutscore.sweeps.areas import auc as area_under
@@ -478,10 +479,10 @@ def detectable_difference(  # noqa: PLR0913 - options have names
     pair, asked = AucPair(b, b, correlation), as_hypothesis(alternative, 0.0, level, 1.0)
     pos, neg = _rows(positives, "positives"), _rows(negatives, "negatives")
 
-    def found(a: float) -> float:
+    def power_at(a: float) -> float:
         return _Study.of(replace(pair, a=a), "t").power(pos, neg, asked, level)
 
-    return _nearest(found, check_level(power, "power"), pair.b, 1.0) - pair.b
+    return _nearest(power_at, check_level(power, "power"), pair.b, 1.0) - pair.b
 
 
 @dataclass(frozen=True, slots=True)
@@ -504,10 +505,10 @@ class _Study:
         (pos, neg), (a, b) = expected.sizes, expected.auc.tolist()
         (v, c), (_, w) = expected.covariance.tolist()
 
-        def scaled(positives: float, _: float) -> tuple[float, float, float]:
+        def scale(positives: float, _: float) -> tuple[float, float, float]:
             return v * pos / positives, w * pos / positives, c * pos / positives
 
-        return cls(a - b, scaled, neg / pos, method == "t")
+        return cls(a - b, scale, neg / pos, method == "t")
 
     def power(self, positives: float, negatives: float, asked: Hypothesis, level: float) -> float:
         v, w, shared = self.variances(positives, negatives)
@@ -732,12 +733,15 @@ def rate_sample_size(rate: float, half_width: float, *, level: float = 0.95) -> 
     141
     """
     r, half = _rate(rate, "rate"), _rate(half_width, "half_width")
-    z = quantile(inf, (1 - check_level(level)) / 2)
+    level, most = check_level(level), 1
 
-    def wide(n: float) -> float:
-        return z * sqrt(r * (1 - r) / n + z * z / (4 * n * n)) / (1 + z * z / n)
+    def narrow(n: float) -> bool:
+        low, high = wilson(n * r, n, level)
+        return high - low <= 2 * half
 
-    return _first_holding(lambda n: wide(n) <= half)
+    while not narrow(most):
+        most *= 2
+    return ceil(_bisect(narrow, most / 2, most) - 1e-9)
 
 
 def sensitivity_sample_size(  # noqa: PLR0913 - options have names
@@ -816,28 +820,14 @@ def sensitivity_sample_size(  # noqa: PLR0913 - options have names
 
 def _fewest_rows(power: Callable[[float], float], wanted: float, ratio: float) -> SampleSize:
     """The fewest positives, and negatives in that ratio, that have the power."""
-    low, high = 1.0, 2.0
-    while power(high) < wanted:
-        low, high = high, 2 * high
-        if high > _MOST:
+    most = 2.0
+    while power(most) < wanted:
+        most *= 2
+        if most > _MOST:
             why = "has that power: what is expected is not what is to be shown"
             hint = "Expect a larger difference, or allow a wider margin."
             raise UndefinedError(Undefined("no number of rows", why, hint))
-    for _ in range(100):
-        middle = (low + high) / 2
-        low, high = (low, middle) if power(middle) >= wanted else (middle, high)
-    return _sample_size(high, ratio)
-
-
-def _first_holding(holds: Callable[[int], bool]) -> int:
-    """The first whole number for which something holds that holds from there on."""
-    low, high = 0, 1
-    while not holds(high):
-        low, high = high, 2 * high
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (low, middle) if holds(middle) else (middle, high)
-    return high
+    return _sample_size(_bisect(lambda n: power(n) >= wanted, most / 2, most), ratio)
 
 
 def _sample_size(positives: float, ratio: float) -> SampleSize:
@@ -852,9 +842,14 @@ def _nearest(power: Callable[[float], float], wanted: float, start: float, end: 
         why = "have that power for no AUC, not even a perfect one"
         hint = "Take more rows, or ask for less power."
         raise UndefinedError(Undefined("so few rows", why, hint))
+    return _bisect(lambda x: power(x) >= wanted, inner, outer)
+
+
+def _bisect(holds: Callable[[float], bool], inner: float, outer: float) -> float:
+    """The value nearest to ``inner`` from which on something holds, on the way to ``outer``."""
     for _ in range(100):
         middle = (inner + outer) / 2
-        inner, outer = (inner, middle) if power(middle) >= wanted else (middle, outer)
+        inner, outer = (inner, middle) if holds(middle) else (middle, outer)
     return outer
 
 

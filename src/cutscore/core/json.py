@@ -23,7 +23,7 @@ import numpy as np
 
 from cutscore.core.errors import DataError
 from cutscore.core.findings.base import Finding, Shown
-from cutscore.core.findings.models import FieldUnfit, NotJson
+from cutscore.core.findings.models import FieldUnfit, FormatUnknown, NotJson
 
 
 @dataclass(frozen=True)
@@ -246,6 +246,23 @@ def dumps(data: object) -> str:
 
 # A line break never stands inside of a text.
 _NUMBERS = re.compile(r"\[\n[-+.\deE,\s]*\]")
+
+
+def with_format(name: str, version: int, fields: Mapping[str, object]) -> dict[str, Any]:
+    """Fields as a file has them, under the name of their format."""
+    return {"format": name, "version": version} | {k: to_plain(v) for k, v in fields.items()}
+
+
+def without_format(name: str, version: int, data: object) -> dict[str, Any]:
+    """The fields of what :func:`with_format` made; anything else is a DataError."""
+    if not isinstance(data, Mapping) or data.get("format") != name:
+        raise DataError(
+            FormatUnknown(data.get("format") if isinstance(data, Mapping) else data, name)
+        )
+    found = data.get("version")
+    if found != version or isinstance(found, bool):
+        raise DataError(FormatUnknown(f"{name} {found}", f"{name} {version}"))
+    return {field: value for field, value in data.items() if field not in ("format", "version")}
 
 
 def digest(data: object) -> str:

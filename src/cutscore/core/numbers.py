@@ -22,7 +22,7 @@ def format_like(first: float, *more: float) -> list[str]:
     """
     size = next((abs(x) for x in (first, *more) if x and isfinite(x)), 1.0)
     places = min(max(2 - floor(log10(size)), 0), 12)
-    return [_fixed(x, places) for x in (first, *more)]
+    return [_fixed_text(x, places) for x in (first, *more)]
 
 
 def number_text(x: float) -> str:
@@ -117,10 +117,10 @@ def difference_text(  # noqa: PLR0913, PLR0917 - what a sentence needs
     ends = () if interval is None else tuple(interval)
     known = {"lower": ends[:1], "upper": ends[1:]}.get(bound, ends)
     places = max(_decimals(values, 3, min), _decimals((difference, *known), 2, max))
-    each = ", ".join(f"{n} {_fixed(v, places)}" for n, v in zip(names, values, strict=True))
-    facts = [f"Δ {_fixed(difference, places)}"]
+    each = ", ".join(f"{n} {_fixed_text(v, places)}" for n, v in zip(names, values, strict=True))
+    facts = [f"Δ {_fixed_text(difference, places)}"]
     if interval is not None:
-        level, span = f"{100 * interval.level:g} %", [_fixed(end, places) for end in known]
+        level, span = f"{100 * interval.level:g} %", [_fixed_text(end, places) for end in known]
         facts.append(
             f"{level} {bound} bound {span[0]}" if bound else f"{level} CI {' to '.join(span)}"
         )
@@ -146,7 +146,7 @@ def _decimals(numbers: tuple[float, ...], digits: int, of: Callable[[list[float]
     return min(max(digits - 1 - floor(log10(of(sizes))), 0), 12) if sizes else 3
 
 
-def _fixed(x: float, places: int) -> str:
+def _fixed_text(x: float, places: int) -> str:
     return f"{x:,.{places}f}".replace("-", "−")
 
 

@@ -6,7 +6,7 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-# Told how much is done, from 0 to 1, and what to say beside the bar.
+# Called with the share that is done, from 0 to 1, and what to say beside the bar.
 Report = Callable[[float, str], None]
 
 

@@ -202,7 +202,7 @@ class Encoding:
         if columns != len(names) or not rows:
             rule = f"have rows that count, and {len(names):,} columns, one for each name"
             raise DataError(BadArgument("X", rule, Shown(f"of the shape {X.shape}")))
-        flat = X
+        flat: Any = X
         if not isinstance(X, np.ndarray):
             # A copy: what SciPy adds up, entries of one place, it adds up in the matrix itself.
             flat = X.tocsc().astype(np.float64)

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
+from sklearn.base import clone
 from sklearn.model_selection import check_cv
 from sklearn.utils import indexable
 from sklearn.utils.metaestimators import available_if
@@ -30,13 +30,13 @@ from cutscore.core.types import Array, Label, MatrixLike
 from cutscore.estimators._base import check_held_out_once, check_mass, check_positive, one_class
 from cutscore.estimators._cross_fit import (
     CalibratedScorer,
+    ClassifierWrapper,
     CrossFitter,
     Split,
     calibrate_scores,
     responses_for,
     weight_params,
 )
-from cutscore.estimators._logistic import Logistic
 from cutscore.estimators._shares import as_numbers, by_label, check_labels, class_shares
 from cutscore.estimators._types import Classifier, ClassShares, CostMatrix, Folds
 from cutscore.measures.costs import Costs
@@ -52,7 +52,7 @@ def _calibrates(bank: DetectorBank) -> bool:
     return True
 
 
-class DetectorBank(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
+class DetectorBank(ClassifierWrapper):
     """One-vs-rest classifier: a calibrated detector for each of K classes.
 
     Each detector is a classifier whose scores are calibrated on held-out rows. Their probabilities
@@ -185,10 +185,7 @@ class DetectorBank(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type:
         self.detectors_ = [
             self._detector(X, (codes == k).astype(np.int64), weight, folds) for k in of_class
         ]
-        for name in ("n_features_in_", "feature_names_in_"):
-            fitted = getattr(self.detectors_[0], "estimator", self.detectors_[0])
-            if hasattr(fitted, name):
-                setattr(self, name, getattr(fitted, name))
+        self._adopt_features(getattr(self.detectors_[0], "estimator", self.detectors_[0]))
         return self
 
     def decision_function(self, X: MatrixLike) -> Floats:
@@ -318,7 +315,7 @@ class DetectorBank(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type:
     ) -> Any:
         estimator = self._inner()
         if folds is not None:
-            return self._calibrated(X, y, weight, folds)
+            return self._calibrate(X, y, weight, folds)
         new = clone(estimator)
         if weight is None:
             return new.fit(X, y)
@@ -329,7 +326,7 @@ class DetectorBank(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type:
             )
         return new.fit(X, y, sample_weight=weight)
 
-    def _calibrated(
+    def _calibrate(
         self, X: MatrixLike, y: NDArray[Any], weight: Floats | None, folds: Sequence[Split]
     ) -> CalibratedScorer:
         assert self.method is not None
@@ -338,14 +335,11 @@ class DetectorBank(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type:
         params = weight_params(estimator, weight, stacklevel=4)
         fitter = CrossFitter(estimator, np.array([0, 1]), 1, responses, params)
         scores = np.empty(len(y))
-        for (_, test), part in zip(folds, fitter.held_out(X, y, folds), strict=True):
+        for (_, test), part in zip(folds, fitter.held_out_scores(X, y, folds), strict=True):
             scores[test] = part
         s = sweep(y, scores, weight)
         calibrator = calibrate_scores(s, self.method)
         return CalibratedScorer(fitter.fit(X, y), calibrator, s.prevalence, responses)
-
-    def _inner(self) -> Any:
-        return Logistic() if self.estimator is None else self.estimator
 
     def _log_prior(self) -> Floats:
         if self.prior is None:
@@ -392,13 +386,6 @@ class DetectorBank(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type:
             rule = f"{what} needs calibrated scores; with method=None they are raw"
             hint = "Set {1}='platt', say, or {0}=None."
             raise DataError(Conflict((what, "method"), rule, hint))
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        inner = getattr(self._inner(), "__sklearn_tags__", None)
-        if inner is not None:
-            tags.input_tags.sparse = inner().input_tags.sparse
-        return tags
 
 
 def _project(odds: Floats) -> Floats:

@@ -258,7 +258,7 @@ class LinearEstimator(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         read = all_classes if self._multiclass else two_classes
         labels, self.classes_, positive = read(type(self).__name__, labels, weight)
         if getattr(self, "class_weight", None) is not None:
-            weight = self._weighted(labels, positive, weight)
+            weight = self._weigh(labels, positive, weight)
             read(type(self).__name__, labels, weight)
         if weight is None:
             return ArrayRows(features, positive)
@@ -273,7 +273,7 @@ class LinearEstimator(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         rows.kept = some
         return rows
 
-    def _weighted(self, y: ArrayLike, codes: NDArray[Any], weight: Floats | None) -> Floats:
+    def _weigh(self, y: ArrayLike, codes: NDArray[Any], weight: Floats | None) -> Floats:
         """Sample weights times class weights."""
         wanted = self.class_weight
         if isinstance(wanted, Costs):

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import clone
+from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
 from sklearn.utils import _safe_indexing
 from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import _check_method_params, has_fit_parameter
@@ -19,11 +19,36 @@ from cutscore.core.errors import CutscoreWarning, DataError
 from cutscore.core.findings.arguments import BadArgument
 from cutscore.core.findings.statistics import WeightsUnused
 from cutscore.core.types import MatrixLike
+from cutscore.estimators._logistic import Logistic
 from cutscore.estimators._types import Classifier
 from cutscore.measures.prior import log_odds
 from cutscore.sweeps.sweep import Floats, Sweep
 
 Split = tuple[NDArray[np.intp], NDArray[np.intp]]
+
+
+class ClassifierWrapper(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
+    """An estimator around any classifier of scikit-learn; around ``Logistic`` if none is given."""
+
+    estimator: Classifier | None
+
+    def _inner(self) -> Any:
+        return Logistic() if self.estimator is None else self.estimator
+
+    def _adopt_features(self, fitted: Any) -> None:
+        """What a fitted classifier knows of the features."""
+        for name in ("n_features_in_", "feature_names_in_"):
+            if hasattr(fitted, name):
+                setattr(self, name, getattr(fitted, name))
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        inner = getattr(self._inner(), "__sklearn_tags__", None)
+        if inner is not None:
+            tags.input_tags.sparse = inner().input_tags.sparse
+        return tags
+
+
 RESPONSES = ("decision_function", "predict_proba")
 
 
@@ -116,7 +141,7 @@ class CrossFitter:
         """What a fitted classifier gives to rows."""
         return scores_of(estimator, X, self.responses, self.positive)
 
-    def held_out(
+    def held_out_scores(
         self, X: MatrixLike, y: NDArray[Any], splits: Sequence[Split], n_jobs: int | None = None
     ) -> list[Floats]:
         """For each split, the scores of its test rows by a clone fitted to its training rows."""

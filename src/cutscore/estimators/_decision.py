@@ -11,7 +11,6 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin
 from sklearn.frozen import FrozenEstimator
 from sklearn.model_selection import StratifiedShuffleSplit, check_cv
 from sklearn.utils import _safe_indexing, indexable
@@ -32,6 +31,7 @@ from cutscore.decision.choice import Stability, choose
 from cutscore.estimators._base import LogOdds, check_held_out_once, names_positive, two_classes
 from cutscore.estimators._cross_fit import (
     RESPONSES,
+    ClassifierWrapper,
     CrossFitter,
     Split,
     calibrate_scores,
@@ -39,7 +39,6 @@ from cutscore.estimators._cross_fit import (
     responses_for,
     weight_params,
 )
-from cutscore.estimators._logistic import Logistic
 from cutscore.estimators._types import Classifier, Folds
 from cutscore.measures.aim import Aim, as_aim
 from cutscore.measures.costs import Costs
@@ -48,7 +47,7 @@ from cutscore.policy import Labels, Policy, Provenance
 from cutscore.sweeps.sweep import Floats, Sweep, sweep
 
 
-class DecisionClassifier(LogOdds, ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
+class DecisionClassifier(LogOdds, ClassifierWrapper):
     """Any binary classifier of scikit-learn, with the best threshold for costs or a measure.
 
     The classifier is cross-fitted, so that every row has a score from a fit that did not see it. On
@@ -177,7 +176,7 @@ class DecisionClassifier(LogOdds, ClassifierMixin, MetaEstimatorMixin, BaseEstim
         positive = self._positive(aim)
         is_positive = last if positive == self.classes_[-1] else ~last
         estimator, prefit = self._inner(), self._prefit
-        routed = self._routed(estimator, weight, groups, params)
+        routed = self._route(estimator, weight, groups, params)
         fitter = CrossFitter(
             estimator, self.classes_, positive, self._responses(), routed.estimator.fit
         )
@@ -190,11 +189,9 @@ class DecisionClassifier(LogOdds, ClassifierMixin, MetaEstimatorMixin, BaseEstim
         else:
             splits = self._splits(X, labels, routed.splitter.split)
             held_out = [test for _, test in splits]
-            scores = fitter.held_out(X, labels, splits, self.n_jobs)
+            scores = fitter.held_out_scores(X, labels, splits, self.n_jobs)
             self.estimator_ = fitter.fit(X, labels, None if self.refit else splits[0][0])
-        for name in ("n_features_in_", "feature_names_in_"):
-            if hasattr(self.estimator_, name):
-                setattr(self, name, getattr(self.estimator_, name))
+        self._adopt_features(self.estimator_)
         rows = np.concatenate(held_out)
         every = np.concatenate(scores)
         if aim.confidence is not None and groups is not None:
@@ -305,9 +302,6 @@ class DecisionClassifier(LogOdds, ClassifierMixin, MetaEstimatorMixin, BaseEstim
         by_name = isinstance(self.cv, str) and self.cv == "prefit"
         return by_name or isinstance(self.estimator, FrozenEstimator)
 
-    def _inner(self) -> Any:
-        return Logistic() if self.estimator is None else self.estimator
-
     def _responses(self) -> Sequence[str]:
         if self.response_method == "auto":
             return responses_for(self.calibration)
@@ -343,7 +337,7 @@ class DecisionClassifier(LogOdds, ClassifierMixin, MetaEstimatorMixin, BaseEstim
                 raise DataError(BadArgument("refit", "be True where cv has several folds", False))
         return splits
 
-    def _routed(
+    def _route(
         self,
         estimator: Classifier,
         weight: Floats | None,
@@ -397,9 +391,6 @@ class DecisionClassifier(LogOdds, ClassifierMixin, MetaEstimatorMixin, BaseEstim
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.classifier_tags.multi_class = False
-        inner = getattr(self._inner(), "__sklearn_tags__", None)
-        if inner is not None:
-            tags.input_tags.sparse = inner().input_tags.sparse
         return tags
 
 

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
+from functools import partial
 from math import isinf
+from typing import TypeVar
 
 from cutscore.core.findings.statistics import NotConverged
 from cutscore.core.progress import progress
@@ -14,6 +17,8 @@ from cutscore.linear import ClassesFit, Fit
 from cutscore.linear.logistic import logistic
 from cutscore.linear.multinomial import multinomial
 from cutscore.linear.rows import ArrayRows, Floats
+
+_F = TypeVar("_F", Fit, ClassesFit)
 
 
 class Logistic(LogOdds, LinearEstimator):
@@ -87,32 +92,22 @@ class Logistic(LogOdds, LinearEstimator):
         self.verbose = verbose
 
     def _learn(self, rows: ArrayRows) -> Fit:
-        with progress("Logistic", self.verbose) as report:
-            fit = logistic(
-                rows,
-                C=self.C,
-                tol=self.tol,
-                max_iter=self.max_iter,
-                on_step=None if report is None else gap_progress(report),
-            )
-        self._warn(fit)
-        return fit
+        return self._minimise(logistic, rows)
 
     def _learn_classes(self, rows: ArrayRows) -> ClassesFit:
+        return self._minimise(partial(multinomial, classes=len(self.classes_)), rows)
+
+    def _minimise(self, learn: Callable[..., _F], rows: ArrayRows) -> _F:
+        """The fit; a warning if it has not converged."""
         with progress("Logistic", self.verbose) as report:
-            fit = multinomial(
+            fit = learn(
                 rows,
-                len(self.classes_),
                 C=self.C,
                 tol=self.tol,
                 max_iter=self.max_iter,
                 on_step=None if report is None else gap_progress(report),
             )
-        self._warn(fit)
-        return fit
-
-    def _warn(self, fit: Fit | ClassesFit) -> None:
-        """Warn if the fit has not converged."""
+        self.converged_, self.objective_, self.gap_ = fit.converged, fit.objective, fit.gap
         if not fit.converged:
             hint = (
                 "Without a penalty there is no minimum if the classes are linearly separable; use "
@@ -122,17 +117,7 @@ class Logistic(LogOdds, LinearEstimator):
             )
             early = NotConverged("Logistic", fit.iterations, self.max_iter, hint)
             warnings.warn(StoppedEarly(early), stacklevel=4)
-
-    def _adopt_classes(self, fit: ClassesFit) -> None:
-        super()._adopt_classes(fit)
-        self.converged_, self.objective_ = fit.converged, fit.objective
-        self.gap_: float | None = None
-
-    def _adopt(self, fit: Fit) -> None:
-        super()._adopt(fit)
-        self.converged_ = fit.converged
-        self.objective_ = fit.objective
-        self.gap_ = fit.gap
+        return fit
 
     def decision_function(self, X: MatrixLike) -> Floats:
         """The log posterior odds w·x + b of each row. For more than two classes, g of each, whose

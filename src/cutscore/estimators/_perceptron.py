@@ -187,7 +187,7 @@ class Perceptron(LinearEstimator):
             if isinstance(self.class_weight, str):
                 rule = "be a dictionary by label in partial_fit, which does not see all rows"
                 raise DataError(BadArgument("class_weight", rule, self.class_weight))
-            weight = self._weighted(labels, positive, weight)
+            weight = self._weigh(labels, positive, weight)
         if weight is not None and not weight.all():
             some = weight > 0
             if not some.any():

@@ -18,7 +18,7 @@ from cutscore.core.findings.rows import ValueUnfit
 from cutscore.core.findings.statistics import Undefined
 from cutscore.core.frozen import Frozen
 from cutscore.core.types import MatrixLike, SparseMatrix
-from cutscore.linear.rows import ArrayRows, Flags, Floats, Matrix
+from cutscore.linear.rows import ArrayRows, Flags, Floats, Matrix, collect
 from cutscore.sweeps.sweep import sweep
 
 
@@ -62,8 +62,7 @@ class LinearDetector(Frozen):
         """w·x + b of each row of an array or a sparse matrix."""
         known = _matrix(X, len(self.w))
         rows = ArrayRows(known, np.broadcast_to(np.False_, known.shape[0]))
-        parts = rows.reduce(lambda block: [block.scores(self.w, self.b)], lambda a, b: a + b)
-        return np.concatenate(parts)
+        return collect(rows, lambda block: block.scores(self.w, self.b))
 
     def unit(self) -> LinearDetector:
         """The same line with ‖w‖ = 1: scores are distances from it."""
@@ -233,6 +232,7 @@ class ClassesFit:
     passes: int = 1
     converged: bool = True
     objective: float | None = None
+    gap: float | None = None
 
 
 class Step(NamedTuple):

@@ -126,13 +126,15 @@ def _logistic(
     else:
         start = whole.at(theta)
     unit = total if isinf(C) else total * C
-
-    def watch(s: Step) -> None:
-        if on_step is not None:
-            on_step(Step(s.iteration, *(v * unit for v in s[1:])))
-
     best = minimise(
-        whole, start, solve=solve, tol=tol, max_iter=max_iter, bound=True, on_step=watch
+        whole,
+        start,
+        solve=solve,
+        tol=tol,
+        max_iter=max_iter,
+        bound=True,
+        unit=unit,
+        on_step=on_step,
     )
     bound = best.point.bound
     return Fit(

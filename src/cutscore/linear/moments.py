@@ -7,19 +7,19 @@ those of the whole, so rows that never fit in memory are read once.
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import reduce
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import DTypeLike, NDArray
 
 from cutscore.core.checks import check_rows
 from cutscore.core.errors import DataError, UndefinedError
 from cutscore.core.findings import BadArgument
 from cutscore.core.findings.base import Shown
-from cutscore.core.findings.models import FieldUnfit, FormatUnknown
+from cutscore.core.findings.models import FieldUnfit
 from cutscore.core.findings.rows import ValueUnfit
 from cutscore.core.findings.statistics import (
     BeyondFloats,
@@ -30,6 +30,7 @@ from cutscore.core.findings.statistics import (
     Undefined,
 )
 from cutscore.core.frozen import Frozen, derived
+from cutscore.core.json import with_format, without_format
 from cutscore.core.types import Array, ArrayLike, Label, MatrixLike, SparseMatrix
 from cutscore.linear.rows import ArrayRows, Block, Flags, Floats, Matrix, Rows
 
@@ -221,24 +222,13 @@ class ClassMoments(Frozen):
 
     def to_dict(self) -> dict[str, Any]:
         """All of it as lists and numbers, for JSON."""
-        return {
-            "format": _FORMAT,
-            "version": _VERSION,
-            "origin": self.origin.tolist(),
-            "weight": self.weight.tolist(),
-            "offset": self.offset.tolist(),
-            "scatter": None if self.scatter is None else self.scatter.tolist(),
-        }
+        names = ("origin", "weight", "offset", "scatter")
+        return with_format(_FORMAT, _VERSION, {name: getattr(self, name) for name in names})
 
     @staticmethod
     def from_dict(data: object) -> ClassMoments:
         """The moments that :meth:`to_dict` wrote."""
-        if not isinstance(data, Mapping) or data.get("format") != _FORMAT:
-            other = data.get("format") if isinstance(data, Mapping) else data
-            raise DataError(FormatUnknown(other, _FORMAT))
-        if data.get("version") != _VERSION:
-            other = f"{_FORMAT} {data.get('version')}"
-            raise DataError(FormatUnknown(other, f"{_FORMAT} {_VERSION}"))
+        data = without_format(_FORMAT, _VERSION, data)
         d = len(data["origin"]) if isinstance(data.get("origin"), list) else 0
         k = max(len(data["weight"]), 2) if isinstance(data.get("weight"), list) else 2
         shapes = {"origin": (d,), "weight": (k,), "offset": (k, d), "scatter": (k, d, d)}
@@ -287,7 +277,8 @@ class BlockMoments:
         if self._has_gaps(X) and X.size > 2 * _CHUNK and len(y) > 64:
             # It is going to be copied: some at a time.
             size = max(_CHUNK // d, 64)
-            return reduce(ClassMoments.__add__, map(self, _pieces(block, size)))
+            pieces = (block.part(k, k + size) for k in range(0, len(y), size))
+            return reduce(ClassMoments.__add__, map(self, pieces))
         mass = np.zeros(self.classes)
         offset = np.zeros((self.classes, d))
         if self.scatter:
@@ -374,12 +365,11 @@ class BlockMoments:
         # In wide tables as many as make adding up d × d products cheap beside computing them.
         most = max(_CHUNK // d, min(d // 2, (1 << 22) // d), _TILE)
         size = -(-n // -(-n // most))
-        sparse = not isinstance(X, np.ndarray)
-        by_column = not sparse and X.flags.f_contiguous and not X.flags.c_contiguous
+        by_column = isinstance(X, np.ndarray) and X.flags.f_contiguous and not X.flags.c_contiguous
         for k in range(0, n, size):
             at = slice(k, min(k + size, n))
             z = self._scratch("wide", at.stop - k, d, by_column)
-            if sparse:
+            if not isinstance(X, np.ndarray):
                 narrow = self._scratch("narrow", at.stop - k, d, False, X.dtype)
                 X[at if rows is None else rows[at]].toarray(out=narrow)
                 z[...] = narrow
@@ -404,10 +394,12 @@ class BlockMoments:
 
     def _compact(self, X: Matrix) -> Matrix:
         """The same without gaps."""
-        if not self._has_gaps(X):
+        if not isinstance(X, np.ndarray) or not self._has_gaps(X):
             return X
         n, d = X.shape
-        out = self._scratch("block", n, d, abs(X.strides[0]) < abs(X.strides[1]), X.dtype)
+        out: NDArray[Any] = self._scratch(
+            "block", n, d, abs(X.strides[0]) < abs(X.strides[1]), X.dtype
+        )
         out[...] = X
         return out
 
@@ -417,7 +409,7 @@ class BlockMoments:
         n: int,
         d: int,
         by_column: bool = False,
-        dtype: type[np.generic] = np.float64,
+        dtype: DTypeLike = np.float64,
     ) -> Any:
         """An array of this thread's, with whatever is left in it."""
         there = getattr(self.kept, name, None)
@@ -425,13 +417,6 @@ class BlockMoments:
             there = np.empty(n * d, dtype)
             setattr(self.kept, name, there)
         return there[: n * d].reshape((n, d), order="F" if by_column else "C")
-
-
-def _pieces(block: Block, size: int) -> Iterator[Block]:
-    X, y, weight, start = block
-    for k in range(0, len(y), size):
-        at = slice(k, k + size)
-        yield Block(X[at], y[at], None if weight is None else weight[at], start + k)
 
 
 def _by_class(y: Array, classes: int) -> Sequence[Any]:

@@ -70,14 +70,8 @@ def multinomial(  # noqa: PLR0913 - all but two are options
         start = np.zeros((classes, rows.features + 1))
         start[:, -1] = np.log(mass) - np.log(mass).mean()
         unit = objective.total if isinf(C) else objective.total * C
-
-        def watch(s: Step) -> None:
-            if on_step is not None:
-                on_step(Step(s.iteration, *(v * unit for v in s[1:])))
-
-        best = minimise(
-            objective, objective.at(start.ravel()), tol=tol, max_iter=max_iter, on_step=watch
-        )
+        first = objective.at(start.ravel())
+        best = minimise(objective, first, tol=tol, max_iter=max_iter, unit=unit, on_step=on_step)
     return ClassesFit(
         objective.functions(best.point.theta),
         best.iterations,

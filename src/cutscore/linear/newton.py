@@ -77,6 +77,7 @@ def minimise(  # noqa: PLR0913 - all but two are options
     tol: float,
     max_iter: int,
     bound: bool = False,
+    unit: float = 1.0,
     on_step: Callable[[Step], None] | None = None,
 ) -> Minimum:
     """Step by step to the minimum, until about ``tol`` times the value is left to gain.
@@ -84,7 +85,7 @@ def minimise(  # noqa: PLR0913 - all but two are options
     A Hessian is kept for as long as it does its work: each gradient that follows corrects it
     (BFGS), and a new one is computed when the steps that seem to be left would cost more than that.
     ``solve``, from a sample of the data say, stands for the first. With ``bound``, the last point
-    has one, if the objective can tell.
+    has one, if the objective can tell. Whoever watches sees values times ``unit``.
     """
     here = start
     fresh = solve is None
@@ -113,7 +114,7 @@ def minimise(  # noqa: PLR0913 - all but two are options
             inverse, fresh, last = _CorrectedInverse(objective.inverse(here.theta)), True, inf
             continue
         if on_step is not None:
-            on_step(Step(iterations, here.value, gap, enough))
+            on_step(Step(iterations, here.value * unit, gap * unit, enough * unit))
         if done or not sound or iterations >= max_iter:
             return result(done)
         # A step that may well be the last one is certified at once.

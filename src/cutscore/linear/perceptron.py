@@ -14,9 +14,10 @@ from numpy.typing import NDArray
 
 from cutscore.core import _native
 from cutscore.core.errors import DataError
+from cutscore.core.findings.arguments import BadArgument
 from cutscore.core.findings.statistics import BeyondFloats
 from cutscore.linear.line import Fit, LinearDetector, Margins
-from cutscore.linear.rows import Block, Floats, Rows, readable, slice_rows
+from cutscore.linear.rows import Block, Floats, Rows, collect, readable
 
 __all__ = ["Pass", "PerceptronFit", "perceptron"]
 
@@ -67,10 +68,10 @@ class Pass:
         when it is asked for; undefined where w is 0."""
         line = self.detector.unit()
 
-        def summarise(block: Block) -> list[Floats]:
-            return [np.where(block.y, 1.0, -1.0) * block.scores(line.w, line.b)]
+        def margins(block: Block) -> Floats:
+            return np.where(block.y, 1.0, -1.0) * block.scores(line.w, line.b)
 
-        return Margins(np.concatenate(self.rows.reduce(summarise, lambda a, b: a + b)))
+        return Margins(collect(self.rows, margins))
 
 
 @dataclass
@@ -236,11 +237,11 @@ def perceptron_pass(state: State, block: Block, rate: float = 1.0) -> State:
     filled = block.X.size if isinstance(block.X, np.ndarray) else block.X.nnz
     size = max(_SLICE * n // max(filled, 1), 1)
     for start in range(0, n, size):
-        at = slice(start, min(start + size, n))
+        part = block.part(start, start + size)
         _native.perceptron(
-            *readable(slice_rows(block.X, at)),
-            np.ascontiguousarray(block.y[at]),
-            None if block.weight is None else np.ascontiguousarray(block.weight[at]),
+            *readable(part.X),
+            np.ascontiguousarray(part.y),
+            None if part.weight is None else np.ascontiguousarray(part.weight),
             rate,
             state.square,
             state.line,
@@ -322,12 +323,12 @@ def _any(block: Block) -> bool:
 
 def _check(rate: float, max_passes: float, variant: str) -> None:
     if not (rate > 0 and isfinite(rate)):
-        raise ValueError(f"rate must be positive and finite; it is {rate!r}.")
+        raise DataError(BadArgument("rate", "be positive and finite", rate))
     if not max_passes >= 1:
-        raise ValueError(f"max_passes must be at least 1; it is {max_passes!r}.")
+        raise DataError(BadArgument("max_passes", "be at least 1", max_passes))
     if variant not in get_args(Variant):
         known = ", ".join(map(repr, get_args(Variant)))
-        raise ValueError(f"variant must be one of {known}; it is {variant!r}.")
+        raise DataError(BadArgument("variant", f"be one of {known}", variant))
 
 
 def _check_finite(state: State, rate: float) -> None:

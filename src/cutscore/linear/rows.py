@@ -19,11 +19,49 @@ from cutscore.core.checks import threads
 
 Floats = NDArray[np.float64]
 Flags = NDArray[np.bool_]
-Matrix: TypeAlias = Any
-"""Features inside: an array of float32 or float64 with two dimensions, or a CSR matrix. The two
-have no type in common, since SciPy has none."""
+
+
+class CsrMatrix(Protocol):
+    """What is used of SciPy's CSR matrices and arrays, which have no types of their own."""
+
+    data: NDArray[Any]
+    indices: NDArray[Any]
+    indptr: NDArray[Any]
+    dtype: np.dtype[Any]
+    ndim: int
+    nnz: int
+    size: int
+
+    @property
+    def shape(self) -> tuple[int, int]: ...
+
+    @property
+    def T(self) -> Any: ...
+
+    def __getitem__(self, rows: Any, /) -> Any: ...
+
+    def __matmul__(self, other: Any, /) -> Any: ...
+
+    def astype(self, dtype: Any) -> Any: ...
+
+    def copy(self) -> Any: ...
+
+    def multiply(self, other: Any) -> Any: ...
+
+    def power(self, n: int) -> Any: ...
+
+    def toarray(self, *, out: NDArray[Any] | None = None) -> NDArray[Any]: ...
+
+    def tocsc(self) -> Any: ...
+
+    def tocsr(self) -> Any: ...
+
+
+Matrix: TypeAlias = NDArray[Any] | CsrMatrix
+"""Features inside: an array of float32 or float64 with two dimensions, or a CSR matrix."""
 
 _S = TypeVar("_S")
+_N = TypeVar("_N", bound=np.generic)
 
 # Numbers in a block. Summaries go through it in pieces that fit their cache; fewer blocks are fewer
 # steps of Python, which only one thread takes at a time. Small tables have smaller blocks, down to
@@ -55,6 +93,12 @@ class Block(NamedTuple):
         return _native.combine(
             *readable(self.X), np.ascontiguousarray(coefficient, np.float64), self.X.shape[1]
         )
+
+    def part(self, start: int, stop: int) -> Block:
+        """Some of its rows, without a copy."""
+        at = slice(start, min(stop, len(self.y)))
+        weight = None if self.weight is None else self.weight[at]
+        return Block(slice_rows(self.X, at), self.y[at], weight, self.start + start)
 
 
 def readable(X: Matrix) -> tuple[Any, Any, Any]:
@@ -140,14 +184,14 @@ class ArrayRows:
         so that sums are the same to the bit on any number of them."""
         n = len(self)
         if not n:
-            return summarise(Block(self.X, self.y, self.weight, 0))
+            return summarise(self._whole)
         size = self._block_size()
         blocks = -(-n // size)
         per_part = -(-blocks // _PARTS) * size
 
         def fold(start: int) -> _S:
-            stop = min(start + per_part, n)
-            return reduce(merge, map(summarise, self._blocks(start, stop, size)))
+            places = range(start, min(start + per_part, n), size)
+            return reduce(merge, (summarise(self._whole.part(k, k + size)) for k in places))
 
         starts = range(0, n, per_part)
         # Starting threads takes as long as summing up some hundred thousand numbers.
@@ -164,19 +208,16 @@ class ArrayRows:
 
     def fold(self, step: Callable[[_S, Block], _S], start: _S) -> list[_S]:
         """As in :class:`Rows`: one part, and one block."""
-        return [step(start, Block(self.X, self.y, self.weight, 0))]
+        return [step(start, self._whole)]
 
     def part(self, start: int, stop: int) -> ArrayRows:
         """Some rows that follow each other, without a copy."""
-        at = slice(start, stop)
-        weight = None if self.weight is None else self.weight[at]
-        return ArrayRows(slice_rows(self.X, at), self.y[at], weight)
+        some = self._whole.part(start, stop)
+        return ArrayRows(some.X, some.y, some.weight)
 
-    def _blocks(self, start: int, stop: int, size: int) -> Iterator[Block]:
-        for k in range(start, stop, size):
-            at = slice(k, min(k + size, stop))
-            weight = None if self.weight is None else self.weight[at]
-            yield Block(slice_rows(self.X, at), self.y[at], weight, k)
+    @property
+    def _whole(self) -> Block:
+        return Block(self.X, self.y, self.weight, 0)
 
     def _numbers(self) -> int:
         return self.X.size if isinstance(self.X, np.ndarray) else self.X.nnz + len(self)
@@ -187,15 +228,15 @@ class ArrayRows:
         size = min(most, max(n // _ENOUGH, most // 8))
         if n > 1 << 14:  # enough for more threads than one, however few numbers they are
             size = min(size, -(-n // 8))
-        return _bounded(size, d)
+        return _block_length(size, d)
 
 
 def block_rows(features: int) -> int:
     """How many rows make a block of a dense table that has many more."""
-    return _bounded(_BLOCK // max(features, 1), features)
+    return _block_length(_BLOCK // max(features, 1), features)
 
 
-def _bounded(size: int, features: int) -> int:
+def _block_length(size: int, features: int) -> int:
     # Of wide tables enough rows that d × d products of a block outweigh adding them up.
     least = max(min(features // 2, (1 << 22) // max(features, 1)), 64)
     return int(min(max(size, least), 1 << 16))
@@ -229,11 +270,11 @@ class JoinedRows:
     def reduce(self, summarise: Callable[[Block], _S], merge: Callable[[_S, _S], _S]) -> _S:
         """As in :class:`Rows`."""
 
-        def moved(start: int) -> Callable[[Block], _S]:
+        def shift(start: int) -> Callable[[Block], _S]:
             return lambda block: summarise(block._replace(start=start + block.start))
 
         pairs = zip(self.parts, self.starts, strict=False)
-        return reduce(merge, (part.reduce(moved(start), merge) for part, start in pairs))
+        return reduce(merge, (part.reduce(shift(start), merge) for part, start in pairs))
 
     def fold(self, step: Callable[[_S, Block], _S], start: _S) -> list[_S]:
         """As in :class:`Rows`: one part, and a block for each place."""
@@ -316,6 +357,11 @@ class _Choose:
         return Block(block.X[at], block.y[at], weight, before)
 
 
+def collect(rows: Rows, of: Callable[[Block], NDArray[_N]]) -> NDArray[_N]:
+    """An array of all rows, from the arrays that a function makes of each block."""
+    return np.concatenate(rows.reduce(lambda block: [of(block)], lambda a, b: a + b))
+
+
 def slice_rows(X: Matrix, at: slice) -> Matrix:
     """Some rows, without a copy: SciPy's own slices of CSR are copies."""
     if isinstance(X, np.ndarray):
@@ -323,7 +369,8 @@ def slice_rows(X: Matrix, at: slice) -> Matrix:
     pointer = X.indptr[at.start : at.stop + 1]
     some = slice(pointer[0], pointer[-1])
     parts = (X.data[some], X.indices[some], pointer - pointer[0])
-    return type(X)(parts, shape=(len(pointer) - 1, X.shape[1]), copy=False)
+    make: Any = type(X)
+    return make(parts, shape=(len(pointer) - 1, X.shape[1]), copy=False)  # type: ignore[no-any-return]
 
 
 class _Blas:

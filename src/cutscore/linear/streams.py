@@ -27,7 +27,6 @@ from cutscore.linear.rows import (
     block_rows,
     one_thread_blas,
     one_thread_here,
-    slice_rows,
 )
 
 _S = TypeVar("_S")
@@ -96,14 +95,14 @@ class StreamRows:
         """All blocks but empty ones, in the order of the rows. The next is read ahead."""
         pieces = self._pieces()
 
-        def following() -> Block | None:
+        def load_next() -> Block | None:
             piece = next(pieces, None)
             return None if piece is None else piece.load()
 
         with ThreadPoolExecutor(1) as pool:
-            coming = pool.submit(following)
+            coming = pool.submit(load_next)
             while (block := coming.result()) is not None:
-                coming = pool.submit(following)
+                coming = pool.submit(load_next)
                 yield block
                 del block
 
@@ -341,8 +340,8 @@ def _rechunk(blocks: Generator[Block]) -> Generator[Block]:
             continue
         whole = _concatenate(kept)
         full = len(whole.y) - len(whole.y) % size
-        yield from (_part(whole, k, k + size) for k in range(0, full, size))
-        kept = [_part(whole, full, len(whole.y))] if full < len(whole.y) else []
+        yield from (whole.part(k, k + size) for k in range(0, full, size))
+        kept = [whole.part(full, len(whole.y))] if full < len(whole.y) else []
     if kept:
         yield _concatenate(kept)
 
@@ -352,12 +351,6 @@ def _size(block: Block) -> int:
     if isinstance(block.X, np.ndarray):
         return block_rows(d)
     return block_rows(1 + block.X.nnz // n)
-
-
-def _part(block: Block, start: int, stop: int) -> Block:
-    at = slice(start, stop)
-    weight = None if block.weight is None else block.weight[at]
-    return Block(slice_rows(block.X, at), block.y[at], weight, block.start + start)
 
 
 def _concatenate(blocks: Sequence[Block]) -> Block:

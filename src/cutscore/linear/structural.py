@@ -16,7 +16,7 @@ from cutscore.core.findings.base import shown
 from cutscore.linear import surrogates
 from cutscore.linear.cutting_planes import minimise
 from cutscore.linear.line import Fit, LinearDetector, Step
-from cutscore.linear.rows import Flags, Floats, Rows, one_thread_blas
+from cutscore.linear.rows import Flags, Floats, Rows, collect, one_thread_blas
 from cutscore.linear.surrogates import Classes, Masses, Surrogate, Worst
 from cutscore.measures.aim import GoalLike, as_objective
 from cutscore.measures.registry import MEASURES, Measure
@@ -240,8 +240,7 @@ class RowRisk:
 
     def scores(self, w: Floats) -> Classes:
         line, b = w[:-1], float(w[-1]) * self.bias
-        parts = self.rows.reduce(lambda block: [block.scores(line, b)], lambda a, b: a + b)
-        return self._split(np.concatenate(parts))
+        return self._split(collect(self.rows, lambda block: block.scores(line, b)))
 
     def worst(self, s: Classes) -> Worst:
         return self.surrogate.worst(s)

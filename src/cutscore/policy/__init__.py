@@ -2,27 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from cutscore.core.lazy import attributes, homes
 
-from cutscore.core.lazy import attributes
+_HOME = homes(__file__)
 
-if TYPE_CHECKING:
-    from cutscore.policy.artefact import Cuts as Cuts
-    from cutscore.policy.artefact import Labels as Labels
-    from cutscore.policy.artefact import Policy as Policy
-    from cutscore.policy.artefact import Provenance as Provenance
-    from cutscore.policy.check import PolicyCheck as PolicyCheck
-    from cutscore.policy.evidence import Evidence as Evidence
-
-_HOME = {
-    "Cuts": "artefact",
-    "Evidence": "evidence",
-    "Labels": "artefact",
-    "Policy": "artefact",
-    "PolicyCheck": "check",
-    "Provenance": "artefact",
-}
-
-__all__ = ["Cuts", "Evidence", "Labels", "Policy", "PolicyCheck", "Provenance"]
+__all__ = list(_HOME)
 
 __getattr__ = attributes(__name__, _HOME)

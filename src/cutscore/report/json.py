@@ -40,7 +40,7 @@ def as_dict(summary: Summary, on: Surface) -> dict[str, Any]:
                 "weighted": summary.weighted,
                 "prevalence": summary.prevalence,
             },
-            "asked": _asked(summary.asked),
+            "asked": _aim_fields(summary.asked),
             "baselines": None
             if summary.baselines is None
             else dict(zip(("flag_none", "flag_all"), summary.baselines, strict=True)),
@@ -92,7 +92,7 @@ def _estimate(e: Estimate) -> dict[str, Any]:
     return {"value": e.value, "low": low, "high": high, "level": level}
 
 
-def _asked(asked: Aim) -> dict[str, Any]:
+def _aim_fields(asked: Aim) -> dict[str, Any]:
     c = asked.costs
     return {
         "objective": asked.goal.name,

@@ -92,7 +92,7 @@ class ScoreSummary:
     """What to expect of the operating point on new rows, for the prior if one was given; where
     nothing can be said of them, what it does on these."""
     trace: Trace
-    """The cuts that can be told apart in a picture, the histogram, and the ROC curve's band."""
+    """The cuts that a picture can show apart, the histogram, and the ROC curve's band."""
     cost_curve: CostCurve
     decision_curve: DecisionCurve
     shares: Shares
@@ -421,8 +421,8 @@ def aim_words(asked: Aim) -> str:
 def _costs(c: Costs) -> str:
     words = f"false alarm {c.fp:g}, miss {c.fn:g}"
     if c.tp:
-        words += f", benefit of a catch {c.tp:g}"
-    return words + (f", of a negative left alone {c.tn:g}" if c.tn else "")
+        words += f", benefit of a true positive {c.tp:g}"
+    return words + (f", of a true negative {c.tn:g}" if c.tn else "")
 
 
 def rows_text(summary: Summary) -> str:

@@ -49,10 +49,10 @@ _COLORS = {State.USABLE: "green", State.UNPROVEN: "yellow", State.UNUSABLE: "red
 
 def text(summary: Summary, width: int, on: Surface, *, color: bool = False) -> str:
     """See ``Summary.text``; with the codes for colours if ``color``."""
-    return rendered(_blocks(summary, on), width, color=color)
+    return render_blocks(_blocks(summary, on), width, color=color)
 
 
-def rendered(blocks: Iterator[Any], width: int, *, color: bool = False) -> str:
+def render_blocks(blocks: Iterator[Any], width: int, *, color: bool = False) -> str:
     """What rich makes of these, an empty line between them."""
     out = StringIO()
     console = Console(
@@ -101,7 +101,7 @@ def _blocks(summary: Summary, on: Surface) -> Iterator[Any]:
     source = f"{shown(summary.source, 200)}, " if summary.source else ""
     positive = f"; positive is {shown(summary.label)}" if summary.label else ""
     yield Text(f"{source}{rows_text(summary)}{positive}")
-    said = {id(found) for found in _said(summary)}
+    said = {id(found) for found in _repeated_notices(summary)}
     for notice in summary.notices:
         if id(notice) not in said:
             text = shown(notice.render(on), 1000)
@@ -128,7 +128,7 @@ def _blocks(summary: Summary, on: Surface) -> Iterator[Any]:
         yield _table(found[:_SHOWN], ("largest importances", "mean |SHAP|, in the score's unit"))
 
 
-def _said(summary: Summary) -> Iterator[Any]:
+def _repeated_notices(summary: Summary) -> Iterator[Any]:
     """Notices that the verdicts say already."""
     findings = [found for one in summary.scores for found in one.verdict.findings]
     for notice in summary.notices:
@@ -139,7 +139,7 @@ def _said(summary: Summary) -> Iterator[Any]:
 def _verdict(summary: Summary, one: ScoreSummary, on: Surface, several: bool) -> Group:
     who = f"{shown(one.name)}: " if several else ""
     aim = aim_words(summary.asked) + (" (no costs were given)" if summary.asked.assumed else "")
-    rule = flagged_by(one.point, one.verdict, one.reverse)
+    rule = threshold_words(one.point, one.verdict, one.reverse)
     lines = [f"{rule}for {aim}", *point_lines(one.point, summary.asked.level)]
     return verdict_block(one.verdict, lines, on, who)
 
@@ -157,12 +157,12 @@ def verdict_text(
     p: OperatingPoint, verdict: Verdict, reverse: bool, width: int, color: bool = False
 ) -> str:
     """A verdict and what the threshold does, for the command."""
-    rule = flagged_by(p, verdict, reverse)
+    rule = threshold_words(p, verdict, reverse)
     lines = [f"{rule}for {aim_words(p.question)}", *point_lines(p, p.question.level)]
-    return rendered(iter([verdict_block(verdict, lines, COMMAND)]), width, color=color)
+    return render_blocks(iter([verdict_block(verdict, lines, COMMAND)]), width, color=color)
 
 
-def flagged_by(p: OperatingPoint, verdict: Verdict, reverse: bool) -> str:
+def threshold_words(p: OperatingPoint, verdict: Verdict, reverse: bool) -> str:
     """The threshold, where the headline says something else."""
     if verdict.state is not State.UNUSABLE:
         return ""

@@ -49,17 +49,17 @@ class Axis:
 
     def place(self, score: Floats) -> Floats:
         """From 0 at the low end to 1 at the high end; what lies beyond is at the ends."""
-        a, b = self._scaled(np.array([self.low, self.high]))
-        x = self._scaled(np.clip(score, self.low, self.high))
+        a, b = self._scale(np.array([self.low, self.high]))
+        x = self._scale(np.clip(score, self.low, self.high))
         return np.asarray(np.clip((x - a) / (b - a), 0.0, 1.0))
 
     def score(self, place: Floats) -> Floats:
         """The other way round."""
-        a, b = self._scaled(np.array([self.low, self.high]))
+        a, b = self._scale(np.array([self.low, self.high]))
         x = a + place * (b - a)
         return x if self.kind == "linear" else np.asarray(1 / (1 + np.exp(-x)))
 
-    def _scaled(self, x: Floats) -> Floats:
+    def _scale(self, x: Floats) -> Floats:
         return np.asarray(x if self.kind == "linear" else np.log(x) - np.log1p(-x))
 
 
@@ -314,7 +314,7 @@ def shares(s: Sweep, h: Hull, *, level: float, probabilities: bool) -> Shares:
     axis = score_axis(s)
     if not probabilities or (s.weighted and s.pos2 is None):
         return Shares(low, high, share, axis)
-    r: Reliability = reliability(_grouped(s), level=level, n=200)
+    r: Reliability = reliability(_merge_neighbours(s), level=level, n=200)
     assert r.low is not None
     assert r.high is not None
     # By rank, and by forecast too: where forecasts are far apart there are few.
@@ -325,7 +325,7 @@ def shares(s: Sweep, h: Hull, *, level: float, probabilities: bool) -> Shares:
     return Shares(low, high, share, axis, r.forecast[at], r.low[at], r.high[at], outside)
 
 
-def _grouped(s: Sweep, alone: int = 1024, groups: int = 4096) -> Sweep:
+def _merge_neighbours(s: Sweep, alone: int = 1024, groups: int = 4096) -> Sweep:
     """Neighbours together at their mean forecast, but for the outermost: for the band, which is the
     same to the eye."""
     m = len(s)

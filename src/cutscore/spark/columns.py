@@ -68,7 +68,7 @@ class Chunk:
     def rows(self) -> int:
         return sum(piece.rows for piece in self.pieces)
 
-    def blamed(self, read: Callable[[dict[str, Array]], _T]) -> _T:
+    def locate_errors(self, read: Callable[[dict[str, Array]], _T]) -> _T:
         """What is read from the columns; an error names the place of the rows that it is about."""
         try:
             return read(self.columns)

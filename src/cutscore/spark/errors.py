@@ -64,13 +64,13 @@ def in_a_sentence() -> Iterator[None]:
                 known = SparkError(finding(hit.group().strip().rstrip(".")))
                 break
         else:
-            raise SparkError(SparkFailed(f"Spark gave up: {_said(text)}")) from error
+            raise SparkError(SparkFailed(f"Spark gave up: {_main_line(text)}")) from error
     # Outside the handler: a page of Java would only hide the sentence.
     if known is not None:
         raise known
 
 
-def _said(text: str) -> str:
+def _main_line(text: str) -> str:
     """The line of a long message that says most."""
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     causes = [line for line in lines if line.startswith("Caused by: ")]

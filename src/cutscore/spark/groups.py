@@ -36,7 +36,7 @@ from cutscore.tables.scans.groups import deal, evaluate, joined, pack, unpack
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-# Rows that a task deals at a time, and about how many a reducer gets.
+# Rows that a task partitions at a time, and about how many a reducer gets.
 _CHUNK = 1 << 20
 _SLOT = 1 << 21
 # Where nobody knows the number of rows in advance, as many reducers as tasks at a time, times this.
@@ -87,16 +87,16 @@ def by_group(  # noqa: PLR0913 - names of columns
     source = open_source(data, columns.names, spark)
     slots = parallelism(source.spark)
     slots = max(slots, -(-source.rows // _SLOT)) if isinstance(source, Files) else slots * _SPARE
-    dealt = source.messages(_Deal(columns, slots), columns.names)
-    messages = collect(map_tasks(shuffle(dealt, slots), _Evaluate()))
+    parts = source.messages(_Partition(columns, slots), columns.names)
+    messages = collect(map_tasks(shuffle(parts, slots), _Evaluate()))
     one_other((o for message in messages for o in json.loads(message.note or "[]")), label)
     tables = [unpack(message.blob) for message in messages if message.blob is not None]
     return joined(tables, weighted=weight is not None)
 
 
 @dataclass(frozen=True)
-class _Deal:
-    """The task that deals rows to slots by the hash of their group."""
+class _Partition:
+    """The task that assigns rows to slots by the hash of their group."""
 
     columns: Columns
     slots: int
@@ -108,7 +108,7 @@ class _Deal:
 
     def _messages(self, task: int, some: Iterable[Chunk]) -> Iterator[Message]:
         for number, chunk in enumerate(some):
-            table, other = chunk.blamed(self._rows)
+            table, other = chunk.locate_errors(self._rows)
             note = json.dumps([] if other is None else [other])
             for k, part in deal(table, self.slots):
                 yield Message(k, origin(task, number), part.num_rows, note, blob=pack(part))

@@ -277,7 +277,7 @@ class _Make:
             yield Packed(0, 0, error=dumps(error.finding))
 
     def _block(self, chunk: Chunk) -> Packed:
-        return chunk.blamed(self._pack)
+        return chunk.locate_errors(self._pack)
 
     def _pack(self, c: dict[str, NDArray[Any]]) -> Packed:
         columns = [c[name] for name in self.features]
@@ -388,13 +388,13 @@ class _Task:
             return
         try:
             with one_thread_blas():
-                value = self.make(self._checked(part, blocks))
+                value = self.make(self._check_blocks(part, blocks))
         except CutscoreError as error:
             yield _Result(part, error=error)
             return
         yield _Result(part, value)
 
-    def _checked(self, part: int, blocks: Iterable[Packed]) -> Iterator[Block]:
+    def _check_blocks(self, part: int, blocks: Iterable[Packed]) -> Iterator[Block]:
         start, expected = self.plan.value.parts[part]
         number = 0
         for number, packed in enumerate(blocks, 1):

@@ -300,7 +300,7 @@ class _Work:
         number = rows = 0
         others: set[str] = set()
         for chunk in some:
-            s, other = chunk.blamed(self._sweep_chunk)
+            s, other = chunk.locate_errors(self._sweep_chunk)
             if 4 * len(s) > chunk.rows:
                 yield from self._message(s, chunk.rows, {other}, task, number)
                 number += 1
@@ -345,7 +345,7 @@ class _Work:
             return other or ""
 
         for chunk in some:
-            others.add(chunk.blamed(add))
+            others.add(chunk.locate_errors(add))
             rows += chunk.rows
         # A sweep whose scores are the numbers of the bins: it travels and adds up like others.
         at = np.flatnonzero((pos > 0) | (neg > 0))[::-1]

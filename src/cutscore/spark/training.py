@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
     from cutscore.detector import Encoding
-    from cutscore.training import Target
+    from cutscore.training.rows import Target
 
 
 def encoded(

@@ -29,7 +29,7 @@ from cutscore.detector.scorers.trees import (
 )
 from cutscore.linear.rows import Flags, Floats
 from cutscore.training.fitted import Fitted, FittedTrees
-from cutscore.training.rows import Part, deal
+from cutscore.training.rows import Part, assign_folds_by_unit
 
 Library = Literal["lightgbm", "xgboost", "catboost"]
 
@@ -88,7 +88,7 @@ def _splits(part: Part) -> Splits:
     if rare < 2:
         raise DataError(TooFew("early stopping", 2, "rows of each class", rare))
     rng = np.random.default_rng(part.data.seed)
-    fold = deal(part.y, part.unit, min(_INNER, rare), rng)
+    fold = assign_folds_by_unit(part.y, part.unit, min(_INNER, rare), rng)
     return [(np.flatnonzero(fold != k), np.flatnonzero(fold == k)) for k in range(fold.max() + 1)]
 
 

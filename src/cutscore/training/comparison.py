@@ -103,7 +103,7 @@ def best_of(able: Sequence[str], results: dict[str, Result], aim: Aim) -> str:
     return max(able, key=lambda name: (results[name].feasible, better * results[name].value))
 
 
-def compared_of(
+def compare_learners(
     out: OutOfFold, chosen: str, results: dict[str, Result], data: Data, aim: Aim
 ) -> tuple[Compared, ...]:
     """Each learner, and how it differs from the chosen one on the same rows."""

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from cutscore.core.findings.base import Finding, Fix
 from cutscore.core.findings.training import FoldsApart, Leak
-from cutscore.linear.rows import Flags, Floats, Matrix
+from cutscore.linear.rows import CsrMatrix, Flags, Floats
 from cutscore.training.rows import Data, column_of
 
 # One feature alone that ranks the classes so well is likely to know the outcome.
@@ -21,7 +21,7 @@ _SUSPECT = _LEAK - 0.02
 _APART = 0.02
 
 
-def apart(data: Data, scores: Floats, auc: float) -> list[Finding]:
+def fold_gap(data: Data, scores: Floats, auc: float) -> list[Finding]:
     """What to say if scores of different folds can't be laid together, though on one scale."""
     within = []
     for k in range(data.folds):
@@ -56,7 +56,7 @@ def _either(auc: float) -> float:
     return max(auc, 1 - auc)
 
 
-def _filled_enough(X: Matrix, y: Flags) -> NDArray[np.intp]:
+def _filled_enough(X: CsrMatrix, y: Flags) -> NDArray[np.intp]:
     """Columns of a sparse matrix that could rank the classes so well: rows that share the value 0
     are ties, so the AUC is at most 1 − p₀·n₀/2 with the shares of the classes that are 0."""
     stored = np.repeat(np.arange(X.shape[1]), np.diff(X.indptr))

@@ -11,8 +11,8 @@ from cutscore.detector.scorers import LinearScorer, ModelScorer, Scorer
 from cutscore.detector.scorers.model import EmbeddedModel
 from cutscore.detector.scorers.trees import Model
 from cutscore.linear.line import Fit, LinearDetector
-from cutscore.linear.rows import Floats
-from cutscore.training.rows import Data, Part, scores_of
+from cutscore.linear.rows import Floats, collect
+from cutscore.training.rows import Data, Part
 
 # Rows whose scores are taken apart for importances, at equal steps: each takes far longer than its
 # score.
@@ -66,7 +66,8 @@ class FittedLine:
         return not self.line.w.any()
 
     def scores(self, part: Part) -> Floats:
-        return scores_of(part.rows, self.line)
+        w, b = self.line.w, self.line.b
+        return collect(part.rows, lambda block: block.scores(w, b))
 
     def encoded(self, data: Data) -> LinearDetector:
         """The line of the features of the encoding."""

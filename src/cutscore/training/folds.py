@@ -10,7 +10,6 @@ rows. Boosted trees have log-odds for scores, so that these are on one scale alr
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from time import perf_counter
 from typing import Any, NamedTuple
@@ -22,6 +21,7 @@ from cutscore.core.errors import CutscoreError, DataError
 from cutscore.core.findings.base import Finding
 from cutscore.core.findings.statistics import FoldOneClass, NotConverged
 from cutscore.core.findings.training import LearnerEmpty, LearnerSampled, LearnerSkipped
+from cutscore.core.progress import Report
 from cutscore.linear.line import LinearDetector
 from cutscore.linear.rows import Flags, Floats
 from cutscore.measures.aim import Aim
@@ -30,8 +30,6 @@ from cutscore.training.fitted import Fitted, FittedLine
 from cutscore.training.learners import Learner
 from cutscore.training.rows import HELD, Data
 
-# Told how much is done, from 0 to 1, and what comes next.
-Report = Callable[[float, str], None]
 # What is said of learners that take columns as they are, where the table is elsewhere.
 NEEDS_MEMORY = "it needs the whole table in memory, with all its zeros."
 # Rows at the most on which scales are compared.
@@ -54,8 +52,8 @@ class ScoreScale(NamedTuple):
 
     def onto(self, other: ScoreScale, scores: Floats) -> Floats:
         """The same scores in the other's units; their order stays."""
-        told = self.spread > 0 and other.spread > 0
-        slope = other.spread / self.spread if told else 1.0
+        comparable = self.spread > 0 and other.spread > 0
+        slope = other.spread / self.spread if comparable else 1.0
         return (scores - self.centre) * slope + other.centre
 
 

@@ -28,6 +28,7 @@ from cutscore.core.findings.training import (
 )
 from cutscore.core.html import Card, Facts
 from cutscore.core.interval import Interval
+from cutscore.core.progress import Report
 from cutscore.core.types import Label
 from cutscore.decision.choice import OperatingPoint, choose
 from cutscore.decision.verdict import Verdict, judge
@@ -45,14 +46,14 @@ from cutscore.training.comparison import (
     Compared,
     Result,
     best_of,
-    compared_of,
+    compare_learners,
     interval_of_auc,
     result_of,
     with_data,
 )
-from cutscore.training.diagnostics import apart, leaks
+from cutscore.training.diagnostics import fold_gap, leaks
 from cutscore.training.fitted import Fitted, FittedLine
-from cutscore.training.folds import NEEDS_MEMORY, OutOfFold, Plan, Report, out_of_fold
+from cutscore.training.folds import NEEDS_MEMORY, OutOfFold, Plan, out_of_fold
 from cutscore.training.learners import LEARNERS, Learner
 from cutscore.training.rows import Data, MakeRows, Options, TrainingLabels, column_of
 
@@ -143,9 +144,9 @@ def train(  # noqa: PLR0913 - a question has many sides
 
     Each row is scored by a model that was fitted to other rows. From these scores come the curves,
     the calibrator and the threshold; the model that is shipped is fitted to all rows. Scores of
-    lines are brought to the scale of the shipped one; those of trees are log-odds already. How good
-    the probabilities are is told by calibrators that were fitted to the scores of the other folds;
-    the one that is shipped is fitted to all.
+    lines are brought to the scale of the shipped one; those of trees are log-odds already. The
+    probabilities are evaluated by cross-fitting: each is by a calibrator that was fitted to the
+    scores of the other folds. The calibrator that is shipped is fitted to all.
 
     Parameters
     ----------
@@ -168,7 +169,7 @@ def train(  # noqa: PLR0913 - a question has many sides
         A column of units (patient, user): rows of one unit are never in different folds, and limits
         with a confidence are on the mean rate of units.
     folds, seed
-        How many folds, and the seed that deals the rows.
+        Number of folds, and random seed for fold assignment.
     stream
         For tables larger than memory: features are written to a temporary file (in ``TMPDIR``, 8
         bytes each), and read from there by each pass of each learner. Of a row, only its label,
@@ -179,7 +180,7 @@ def train(  # noqa: PLR0913 - a question has many sides
         A function instead of True makes the rows of features somewhere else, of the encoding and of
         what labels and weights are: :func:`cutscore.spark.encoded` makes them on a cluster.
     report
-        Told about progress.
+        Called with the progress: the share that is done, and a few words.
     **asked
         What to aim at, as the objective of :func:`cutscore.choose`: ``maximize`` with a measure by
         name, or ``costs``. Of neither, learners are compared by their AUC and the threshold is best
@@ -202,7 +203,7 @@ def train(  # noqa: PLR0913 - a question has many sides
     model of all rows has the median of these.
 
     Files in the format of LIBSVM stay sparse; their target is "label". Rows of weight 0 are left
-    out. Of more than two labels the positive one is told from all the others.
+    out. More than two labels are read one-vs-rest.
 
     Examples
     --------
@@ -241,16 +242,16 @@ def train(  # noqa: PLR0913 - a question has many sides
         raise DataError(NoLearner(name, note.render()))
     tell(0.85, "comparing")
     results = {name: result_of(data, scores, aim) for name, scores in out.scores.items()}
-    able, chosen, fitted = _fitted(data, plan, out, results, tell)
-    compared = compared_of(out, chosen, results, data, aim)
+    able, chosen, fitted = _fit_best(data, plan, out, results, tell)
+    compared = compare_learners(out, chosen, results, data, aim)
     out.scores[chosen] = out.onto(chosen, fitted)
-    made = _made(data, plan, out, able, chosen)
+    made = _decide(data, plan, out, able, chosen)
     warnings = (
         *data.labels.warnings,
         *leaks(data),
-        *apart(data, out.scores[chosen], made.sweep.auc),
+        *fold_gap(data, out.scores[chosen], made.sweep.auc),
         *_verdict(data, made).findings,
-        *_unfinished(LEARNERS[chosen], fitted),
+        *_convergence_note(LEARNERS[chosen], fitted),
         *_line_price(able, results, aim),
     )
     line = fitted.encoded(data) if isinstance(fitted, FittedLine) else None
@@ -276,7 +277,7 @@ def train(  # noqa: PLR0913 - a question has many sides
     )
 
 
-def _fitted(
+def _fit_best(
     data: Data,
     plan: Plan,
     out: OutOfFold,
@@ -297,7 +298,7 @@ def _fitted(
 
 
 @dataclass(frozen=True)
-class _Made:
+class _Outcome:
     """What is made of the out-of-fold scores of the chosen learner."""
 
     learner: str
@@ -310,7 +311,7 @@ class _Made:
     """How many learners it was chosen from."""
 
 
-def _made(data: Data, plan: Plan, out: OutOfFold, able: list[str], chosen: str) -> _Made:
+def _decide(data: Data, plan: Plan, out: OutOfFold, able: list[str], chosen: str) -> _Outcome:
     aim = plan.aim
     scores = out.scores[chosen]
     s = data.sweep(scores)
@@ -322,13 +323,13 @@ def _made(data: Data, plan: Plan, out: OutOfFold, able: list[str], chosen: str) 
     calibrator, llr = calibrate_across(s, data.y, scores, data.weight, data.fold)
     auc = interval_of_auc(data, scores, s, aim.level)
     p = probability(llr, s.prevalence)
-    return _Made(chosen, s, point, auc, calibrator, p, len(together))
+    return _Outcome(chosen, s, point, auc, calibrator, p, len(together))
 
 
 def _detector(  # noqa: PLR0913, PLR0917 - what a detector is made of
     data: Data,
     fitted: Fitted,
-    made: _Made,
+    made: _Outcome,
     target: str,
     notes: tuple[Finding, ...],
     folds: int,
@@ -393,7 +394,7 @@ def _check_learner(learner: Learner, stream: bool | MakeRows) -> None:
         raise DataError(NoLearner(learner.name, NEEDS_MEMORY))
 
 
-def _verdict(data: Data, made: _Made) -> Verdict:
+def _verdict(data: Data, made: _Outcome) -> Verdict:
     """Whether to use the threshold. Of clusters that tell no interval the AUC may be anything."""
     auc = made.auc
     if auc is None and data.labels.unit is not None:
@@ -401,7 +402,7 @@ def _verdict(data: Data, made: _Made) -> Verdict:
     return judge(made.point, auc=auc, score=made.learner)
 
 
-def _unfinished(learner: Learner, fitted: Fitted) -> list[Finding]:
+def _convergence_note(learner: Learner, fitted: Fitted) -> list[Finding]:
     """What to say of a learner that did not get to the end."""
     if fitted.converged or not learner.converges:
         return []
@@ -419,7 +420,7 @@ def _line_price(able: Sequence[str], results: dict[str, Result], aim: Aim) -> li
     return [LinePrice(measure, line, results[line].value, other, results[other].value)]
 
 
-# So many rows can still be told apart in a picture.
+# A picture can show so many rows apart.
 _DRAWN = 500
 
 
@@ -443,7 +444,7 @@ def _plane(data: Data) -> Plane | None:
     return Plane((columns[0].name, columns[1].name), x1[there], x2[there], data.y[at][there])
 
 
-def _promises(made: _Made) -> dict[str, Expected]:
+def _promises(made: _Outcome) -> dict[str, Expected]:
     """What to expect on new rows: of learner and threshold chosen together, and of the AUC by the
     rows or units of this table."""
     out = promises_of(made.point, scores=made.compared)

@@ -27,8 +27,16 @@ from cutscore.detector import Encoding
 from cutscore.detector.column_summaries import Limits
 from cutscore.detector.scorers.model import matrix_of
 from cutscore.detector.scorers.reading import read_columns
-from cutscore.linear.line import LinearDetector
-from cutscore.linear.rows import ArrayRows, Block, Flags, Floats, JoinedRows, Matrix, Rows
+from cutscore.linear.rows import (
+    ArrayRows,
+    Block,
+    Flags,
+    Floats,
+    JoinedRows,
+    Matrix,
+    Rows,
+    collect,
+)
 from cutscore.linear.streams import StreamRows
 from cutscore.sweeps.proper_scores import check_seed
 from cutscore.sweeps.sweep import Sweep, area, sweep, sweep_of
@@ -128,10 +136,12 @@ class TrainingLabels:
         if rare < 2:
             raise DataError(TooFew("cross-validation", 2, "rows of each class", rare))
         count = min(asked, rare)
-        return deal(self.y, self.unit, count, np.random.default_rng(check_seed(seed)))
+        return assign_folds_by_unit(
+            self.y, self.unit, count, np.random.default_rng(check_seed(seed))
+        )
 
 
-def deal(
+def assign_folds_by_unit(
     y: Flags, unit: NDArray[Any] | None, count: int, rng: np.random.Generator
 ) -> NDArray[np.intp]:
     """The fold of each row, of so many; each has its share of either class, and whole units."""
@@ -235,7 +245,7 @@ class Data:
             values = _values(table, encoding, labels) if options.values else None
             return cls(X, None, encoding, False, labels, fold, options.seed, values)
         if options.stream is True:
-            rows: Elsewhere = _streamed(table, encoding, labels)
+            rows: Elsewhere = _stream(table, encoding, labels)
         else:
             target = Target(roles.label, labels.positive, roles.weight)
             rows = options.stream(encoding, target)
@@ -396,10 +406,10 @@ class Data:
 
     def column(self, j: int) -> Floats:
         """One feature of all rows."""
-        if self.elsewhere is None:
+        if self.X is not None:
             return column_of(self.X, j)[self.places]
-        parts = self.elsewhere.reduce(lambda block: [column_of(block.X, j)], lambda p, q: p + q)
-        return np.concatenate(parts)
+        assert self.elsewhere is not None
+        return collect(self.elsewhere, lambda block: column_of(block.X, j))
 
     def _mask(self, at: NDArray[np.intp]) -> Flags:
         out = np.zeros(len(self.y), np.bool_)
@@ -425,7 +435,7 @@ def _values(table: TableLike, encoding: Encoding, labels: TrainingLabels) -> Flo
     return whole if labels.kept is None else whole[labels.kept]
 
 
-def _streamed(table: TableLike, encoding: Encoding, labels: TrainingLabels) -> StreamRows:
+def _stream(table: TableLike, encoding: Encoding, labels: TrainingLabels) -> StreamRows:
     """The features of a table in a file, without the rows that count nothing."""
     import pyarrow as pa
 
@@ -455,12 +465,6 @@ def _weights(values: NDArray[Any], name: str) -> Floats:
         row = int(bad[0])
         raise DataError(BadWeight(float(w[row]), where=Where(row, column=name)))
     return w
-
-
-def scores_of(rows: Rows, line: LinearDetector) -> Floats:
-    """What a line gives rows."""
-    w, b = line.w, line.b
-    return np.concatenate(rows.reduce(lambda block: [block.scores(w, b)], lambda p, q: p + q))
 
 
 def column_of(X: Matrix, j: int) -> Floats:

@@ -184,7 +184,7 @@ class Finding(_Frozen):
         # An error that somebody keeps must not keep their table.
         for f in fields(self):
             if f.name not in _COMMON:
-                object.__setattr__(self, f.name, kept(getattr(self, f.name)))
+                object.__setattr__(self, f.name, keep(getattr(self, f.name)))
 
     def text(self, on: Surface) -> str:
         """The fact in a sentence or two, for a surface: rule, value, place, way out."""
@@ -359,11 +359,11 @@ def shown(value: object) -> str:
     return _short.repr(value)
 
 
-def kept(value: object) -> Any:
+def keep(value: object) -> Any:
     """A value as a finding keeps it: numbers and short text as they are, of anything else its
     words; of a tuple each of its values."""
     if isinstance(value, tuple) and len(value) <= _MOST:
-        return tuple(map(kept, value))
+        return tuple(map(keep, value))
     numpy = sys.modules.get("numpy")
     if numpy is not None and isinstance(value, (numpy.float64, numpy.integer, numpy.bool_)):
         return value.item()
