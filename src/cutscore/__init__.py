@@ -59,6 +59,7 @@ if TYPE_CHECKING:
     from cutscore.decision.choice import OperatingPoint as OperatingPoint
     from cutscore.decision.choice import Stability as Stability
     from cutscore.decision.choice import choose as choose
+    from cutscore.decision.three_way import ThreeWayPoint as ThreeWayPoint
     from cutscore.decision.verdict import Verdict as Verdict
     from cutscore.detector import export as export
     from cutscore.inference.auc import auc_interval as auc_interval
@@ -85,6 +86,7 @@ if TYPE_CHECKING:
     from cutscore.measures.confusion import Confusion as Confusion
     from cutscore.measures.costs import Costs as Costs
     from cutscore.measures.registry import f as f
+    from cutscore.measures.triage import Triage as Triage
     from cutscore.policy.artefact import Policy as Policy
     from cutscore.sweeps.areas import PartialAuc as PartialAuc
     from cutscore.sweeps.areas import auc as auc
@@ -171,6 +173,7 @@ _HOME = {
     "PriorShift": "calibration.shift",
     "prior_shift": "calibration.shift",
     "Confusion": "measures.confusion",
+    "Triage": "measures.triage",
     "CostCurve": "sweeps.cost_curve",
     "NetBenefit": "sweeps.cost_curve",
     "cost_curve": "sweeps.cost_curve",
@@ -245,6 +248,7 @@ _HOME = {
     "sensitivity_at": "inference.points",
     "specificity_at": "inference.points",
     "SmoothRoc": "inference.smoothing",
+    "ThreeWayPoint": "decision.three_way",
     "smooth_roc": "inference.smoothing",
 }
 # Modules that go by a short name.

@@ -12,6 +12,7 @@ from cutscore.core.findings.command import Usage
 from cutscore.detector import Detector
 from cutscore.detector.export import to_markdown, to_onnx, to_python, to_sql
 from cutscore.detector.scorers.linear import line_of
+from cutscore.measures.aim import LABELS
 
 _MODULE = '''"""A detector for scikit-learn, written by cutscore export. Needs cutscore[sklearn].
 
@@ -50,6 +51,7 @@ def run(arguments: Namespace) -> tuple[str, int]:
         name = Path(arguments.output).stem
         name = name if name.isidentifier() else "this_file"
         line_of(detector.scorer, "a scikit-learn classifier")
+        detector.policy.aim.needs_one_cut(LABELS)
         content = _MODULE.format(name=name, model=detector.to_json()).rstrip()
     else:
         content = to_markdown(detector)

@@ -15,6 +15,7 @@ from cutscore.core.numbers import estimate_text
 from cutscore.inference.selection import Expected
 from cutscore.measures.registry import is_rate
 from cutscore.policy import Policy, Provenance
+from cutscore.report.json import plain_cuts
 
 
 def flags(p: Policy) -> str:
@@ -35,6 +36,7 @@ def plain(p: Policy) -> dict[str, Any]:
     return {
         "threshold": number(p.threshold),
         "flags": flags(p),
+        **plain_cuts(p.point, p.reverse),
         "probability": probability(p),
         "given": p.given,
         "feasible": p.feasible,
