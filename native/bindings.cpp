@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "kernels.hpp"
+#include "pairs.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -171,6 +172,30 @@ void same_length(std::size_t a, std::size_t b) {
     if (a != b) throw nb::value_error("the masses of the classes differ in length");
 }
 
+template <class Value>
+Result<std::int64_t> count_below(const In<Value>& value, const In<Value>& bound, bool or_equal) {
+    cutscore::Buffer<std::int64_t> out(bound.shape(0));
+    unlocked([&] {
+        cutscore::count_below(value.data(), value.shape(0), bound.data(), bound.shape(0), or_equal, out.data());
+        return 0;
+    });
+    return hand_over(std::move(out));
+}
+
+template <class Value>
+std::tuple<std::size_t, std::size_t> best_pair(const In<Value>& a, const In<Value>& b, const In<bool>& a_allowed,
+                                               const In<bool>& b_allowed, const In<std::int64_t>& low,
+                                               const In<std::int64_t>& high) {
+    const std::size_t size = a.shape(0);
+    for (const std::size_t other : {b.shape(0), a_allowed.shape(0), b_allowed.shape(0), low.shape(0), high.shape(0)})
+        same_length(size, other);
+    const auto found = unlocked([&] {
+        return cutscore::best_pair(a.data(), b.data(), a_allowed.data(), b_allowed.data(), low.data(), high.data(),
+                                   size);
+    });
+    return {found.first, found.second};
+}
+
 template <class Mass>
 Staircase<Mass> corners(const In<Mass>& pos, const In<Mass>& neg, Mass tp, Mass fp) {
     same_length(pos.shape(0), neg.shape(0));
@@ -312,6 +337,10 @@ NB_MODULE(_native, m) {
     m.def("weighted_merge", &merge<double>);
     m.def("corners", &corners<std::int64_t>, "pos"_a, "neg"_a, "tp"_a = 0, "fp"_a = 0);
     m.def("weighted_corners", &corners<double>, "pos"_a, "neg"_a, "tp"_a = 0.0, "fp"_a = 0.0);
+    m.def("count_below", &count_below<std::int64_t>);
+    m.def("weighted_count_below", &count_below<double>);
+    m.def("best_pair", &best_pair<std::int64_t>);
+    m.def("weighted_best_pair", &best_pair<double>);
     m.def("hull", &hull<std::int64_t>);
     m.def("weighted_hull", &hull<double>);
     m.def("squared_placements", [](const In<std::int64_t>& pos, const In<std::int64_t>& neg,

@@ -643,16 +643,19 @@ def calibrators() -> Iterator[Case]:
 
 def policies() -> Iterator[Case]:
     p = cs.Policy.choose(PROBABLE, COSTS, calibrator=AFFINE)
+    two = cs.choose(PROBABLE, cs.Costs(fp=4, fn=9, review=1))
 
     def call(g: Any) -> Any:
         x = g.probability
-        return p.llr(x), p.probability(x, 0.2), p.decide(x)
+        return p.llr(x), p.probability(x, 0.2), p.decide(x), two.decide(x)
 
     def check(raw: Data, found: Any) -> None:
         _is_close(found[0], 2 * (raw.probability - 0.5))
         assert (found[2] == (raw.probability >= p.threshold)).all()
+        above = [raw.probability >= t for t in two.cuts]
+        assert (found[3] == above[0].astype(int) + above[1]).all()
 
-    covers = ("Policy.probability", "Policy.decide")
+    covers = ("Policy.probability", "Policy.decide", "ThreeWayPoint.decide")
     yield Case("Policy.llr", call, check, covers, exact=True)
 
     def checked(g: Any) -> Any:

@@ -316,6 +316,83 @@ def test_sliders_choose_as_the_library_does(
     assert page.troubles() == []
 
 
+REVIEWED = ("review_rate", "fnr", "fpr", "precision", "npv", "error_rate", "recall", "specificity")
+
+
+def same_three_way(page: Page, p: cs.OperatingPoint, reverse: bool = False) -> None:
+    c, d, shown = p.confusion, p.deployed, page.live()
+    rule = headline(p, reverse)
+    review, block = (repr(0.0 - t if reverse else t).replace("inf", "∞") for t in p.cuts)
+    wanted = {
+        "rule": rule[0].lower() + rule[1:],
+        "natural": natural(c, p.question.prior),
+        "threshold": block,
+        "review-threshold": review,
+        "rp": count_text(c.reviewed_pos),
+        "rn-share": per_cent(c.reviewed_neg / c.negatives),
+        "fn-share": per_cent(c.fn / c.positives),
+    }
+    wanted |= {name: measure_text(name, float(getattr(d, name))) for name in REVIEWED}
+    if p.cost_per_1000 is not None:
+        wanted["cost"] = number_text(p.cost_per_1000)
+    assert {key: shown[key] for key in wanted} == wanted
+
+
+@pytest.mark.parametrize("reverse", [False, True])
+@pytest.mark.parametrize("drawn", [(60, 0.3, 1, 1), (9_000, 0.02, 3, 3), (30_000, 0.01, 4, 6)])
+def test_two_thresholds_follow_costs_and_hands(open_page: Any, drawn: Any, reverse: bool) -> None:
+    y, score = rows(*drawn)
+    s, kept = cs.sweep(y, score), {"fp": 2.5, "review": 0.3, "review_miss": 0.1}
+    name = ["mine"] if reverse else []
+    column = 0.0 - score if reverse else score
+    page = open_page(summarise(y, {"mine": column}, costs=cs.Costs(fn=50, **kept), reverse=name))
+    same_three_way(page, cs.choose(s, cs.Costs(fn=50, **kept)), reverse)
+    for ratio, prior in [*SETTINGS, ("0.001", None)]:
+        page("document.getElementById('reset').click()")
+        page.type("ratio-number", ratio)
+        if prior is not None:
+            page.type("prior-number", f"{100 * prior:.6g}")
+        costs = cs.Costs(fn=float(ratio) * 2.5, **kept)
+        same_three_way(page, cs.choose(s, costs, prior=prior), reverse)
+    page("document.getElementById('reset').click()")
+    last = int(page("document.getElementById('cut').max"))
+    for slider, at in (("cut", last // 2), ("review", last // 3), ("review", last), ("cut", 0)):
+        page.slide(slider, at)
+        block, review = (
+            int(page(f"document.getElementById('{k}').value")) for k in ("cut", "review")
+        )
+        assert review <= block
+        assert {"cut": block, "review": review}[slider] == at
+        assert page.live()["why"].startswith("Set by hand")
+    link = page("location.hash")
+    held = page.live()
+    page("document.getElementById('reset').click()")
+    page(f"location.hash = {link!r}")
+    page("new Promise(done => setTimeout(done, 50))")
+    assert page.live() == held
+    assert page.troubles() == []
+
+
+def test_a_drag_moves_the_nearer_of_two_handles(open_page: Any) -> None:
+    y, score = rows(9_000, 0.1, 3, 3)
+    limits = ["precision >= 0.5", "reviewed <= 500"]
+    page = open_page(summarise(y, {"mine": score}, maximize="fnr", subject_to=limits))
+    same_three_way(page, cs.choose(cs.sweep(y, score), "fnr", subject_to=limits))
+    before = page.live()
+    left, top, width, height = page.box("[data-plot=scores]")
+    x, up = left + 0.2 * width, top + height / 2
+    for kind, at in (("mousePressed", x), ("mouseMoved", x - 20), ("mouseReleased", x - 20)):
+        page.mouse(kind, at, up)
+    after = page.live()
+    assert after["threshold"] == before["threshold"]
+    assert float(after["review-threshold"]) < float(before["review-threshold"])
+    page("document.getElementById('handle').focus()")
+    page.press("ArrowRight")
+    assert float(page.live()["threshold"]) > float(before["threshold"])
+    assert page("document.getElementById('best').hidden")
+    assert page.troubles() == []
+
+
 def test_scores_of_which_low_ones_mean_positive(open_page: Any) -> None:
     y, score = rows(300, 0.2, 6, 1)
     s = cs.sweep(y, score)

@@ -367,3 +367,54 @@ def test_a_report_has_a_title(capsys: Capture, tmp_path: Path) -> None:
     )
     assert "March &amp; April" in page.read_text("utf-8")
     capsys.readouterr()
+
+
+# ------------------------------------------------------------------------- pass, review or block
+
+
+def test_two_thresholds_go_through_all_commands(capsys: Capture, tmp_path: Path) -> None:
+    costs = cs.Costs(fp=4, fn=9, review=1)
+    a, b, both = (str(tmp_path / f"{name}.json") for name in "abc")
+    for table, path in (("t.csv", a), ("new.parquet", b)):
+        text, _ = asked(capsys, "choose", table, *NAMED, "--cost", "fp=4,fn=9,review=1", "-o", path)
+        assert text.startswith("Block scores ≥ ")
+    asked(capsys, "merge", a, b, "-o", both)
+    p = cs.Policy.load(both)
+    first = cs.Policy.load(a)
+    y, s = (np.array(rows(800, 1)[k]) for k in ("y", "s"))
+    assert first.cuts.thresholds == tuple(cs.choose(cs.sweep(y, s, positive="bad"), costs).cuts)
+    decided = p.decide(s)
+    _, err = asked(capsys, "apply", both, "t.csv", "-o", str(tmp_path / "decided.parquet"))
+    assert f"{np.sum(decided == 2):,} of 800 rows blocked, {np.sum(decided == 1)} to review" in err
+    table = pq.read_table(tmp_path / "decided.parquet")
+    assert table["decision"].to_pylist() == decided.tolist()
+    text, _ = asked(capsys, "check", both, "worse.csv", "--positive", "bad")
+    assert "share reviewed" in text
+    assert text.startswith("Not as promised")
+    machine = json.loads(asked(capsys, "revise", both, "--threshold", "0.5,2", "--json", "-q")[0])
+    assert machine["after"]["cuts"] == {"review": 0.5, "block": 2.0}
+    assert "[bad-argument]" in asked(capsys, "revise", both, "--threshold", "2", code=1)[1]
+    assert "[bad-argument]" in asked(capsys, "revise", both, "--threshold", "1,x", code=2)[1]
+    text, _ = asked(capsys, "revise", both, "--cost", "fp=4,fn=90,review=1", "-q")
+    assert "It reviews" in text
+    machine = json.loads(asked(capsys, "report", both, "--json", "-q")[0])
+    assert machine["scores"][0]["operating_point"]["cuts"] == {
+        "review": p.cuts.review,
+        "block": p.cuts.block,
+    }
+    asked(capsys, "report", both, "-o", str(tmp_path / "report.html"), "-q")
+    assert 'id="handle-review"' in (tmp_path / "report.html").read_text("utf-8")
+    text, _ = asked(capsys, "export", both, "--to", "card", "-o", "-")
+    assert f"| reviewed | {p.confusion.reviewed_pos} | {p.confusion.reviewed_neg} |" in text
+
+
+def test_the_next_best_within_a_capacity(capsys: Capture) -> None:
+    limits = ["--subject-to", "precision >= 70 %", "--subject-to", "reviewed <= 50"]
+    words = ["choose", "t.csv", *NAMED, "--maximize", "fnr", *limits, "--json", "-q"]
+    found = json.loads(asked(capsys, *words)[0])
+    c = found["confusion"]
+    assert c["tp"] >= 0.7 * (c["tp"] + c["fp"])
+    assert c["reviewed_pos"] + c["reviewed_neg"] <= 50
+    assert found["cuts"]["review"] < found["cuts"]["block"]
+    impossible = [*words, "--subject-to", "reviewed >= 60"]
+    assert json.loads(asked(capsys, *impossible, code=3)[0])["feasible"] is False

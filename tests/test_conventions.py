@@ -70,7 +70,11 @@ choose-no-positives-rate choose-no-positives-top choose-no-negatives choose-no-n
 choose-all-equal
 choose-tie choose-tie-catches choose-tie-decimals choose-between choose-neighbours
 choose-next-to-inf choose-inf choose-nan choose-all-nan choose-infinite choose-infinite-nan
-choose-broken-regret choose-weighted-stability limit-undefined
+choose-broken-regret choose-weighted-stability
+review-nothing review-free review-negative review-miss-alone
+review-capacity-0 review-contradiction review-only-positives review-only-negatives
+review-no-negatives-limit review-other-measure review-inf review-threshold-one
+ limit-undefined
 limit-infeasible limit-infeasible-nearest limit-percent limit-no-sign prior-zero
 guarantee-few-negatives guarantee-enough guarantee-few-positives guarantee-precision
 guarantee-weighted guarantee-other guarantee-prior confidence-percent

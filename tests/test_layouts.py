@@ -118,6 +118,8 @@ ELSEWHERE = {
         f Affine Beta Gaussian Chain Confusion Confusion.deployed Confusion.f Costs Costs.gains
         Costs.llr Costs.probability_cost CostRange Interval JointHull.ranges Sweep.at
         Sweep.threshold_of BinnedSweep.at OperatingPoint.stability AucCovariance.intervals
+        OperatingPoint.as_given ThreeWayPoint ThreeWayPoint.as_given ThreeWayPoint.expect
+        ThreeWayPoint.stability Triage Triage.deployed Triage.f Aim.needs_one_cut
         AucCovariance.test PartialAuc
         GroupAuc.interval Margins.histogram Sweep.needs_both_classes Sweep.needs_positives
         Sweep.needs_negatives ArrayRows.part Encoding.arranged Verdict

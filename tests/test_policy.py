@@ -234,9 +234,11 @@ def test_calibrators_must_not_fall() -> None:
         policy(calibrator=cs.Affine(-1.0, 0.0))
 
 
-def test_there_is_one_cut() -> None:
-    with finding("bad-argument"):
-        Cuts((0.1, 0.2))
+def test_there_are_one_or_two_cuts() -> None:
+    with finding("bad-argument", parameter="thresholds"):
+        Cuts(())
+    with finding("bad-argument", parameter="thresholds"):
+        Cuts((0.1, 0.2, 0.3))
     with finding("bad-argument"):
         Cuts((0.1,), {"a": (0.2,)})
 

@@ -22,7 +22,7 @@ from cutscore.policy.words import promise_text
 from raising import finding
 
 # decision, LLR and probability of each score; None where they are NULL
-Answers = list[tuple[bool | None, float | None, float | None]]
+Answers = list[tuple[int | None, float | None, float | None]]
 
 
 def evidence(n: int = 600, *, share: bool = False) -> cs.Sweep:
@@ -35,6 +35,7 @@ def evidence(n: int = 600, *, share: bool = False) -> cs.Sweep:
 def policies() -> dict[str, Policy]:
     s, p = evidence(), evidence(share=True)
     aim = cs.Aim(cs.Costs(fp=1, fn=2), prior=0.1)
+    review = cs.Aim(cs.Costs(fp=5, fn=20, review=1), prior=0.1)
     steps = cs.calibrate(s, "isotonic")
     return {
         "affine": Policy.choose(s, aim, calibrator="platt"),
@@ -52,6 +53,9 @@ def policies() -> dict[str, Policy]:
         ),
         "beta": Policy.choose(p, aim, calibrator="beta"),
         "chain": Policy.choose(p, aim, calibrator=cs.calibrate(p, "beta").then(steps)),
+        "review": Policy.choose(s, review, calibrator="platt"),
+        "review of reversed": Policy.choose(s.negated(), review, calibrator="platt", reverse=True),
+        "review all": Policy.choose(s, review, calibrator="platt", threshold=(-inf, inf)),
         "flag all": Policy.choose(s, aim, calibrator="platt", threshold=-inf),
         "flag none": Policy.choose(s, aim, calibrator="platt", threshold=inf),
         "flag none of reversed": Policy.choose(
@@ -68,9 +72,13 @@ def scores(p: Policy, n: int = 10_000) -> list[float | None]:
     rng = np.random.default_rng(11)
     low, high = p.range
     some: list[float | None] = rng.uniform(low - 0.2, high + 0.2, n).tolist()
-    t = p.threshold
     # PostgreSQL refuses to compute with the largest numbers, next to a threshold of infinity.
-    near = [t, float(np.nextafter(t, inf)), float(np.nextafter(t, -inf))] if isfinite(t) else []
+    near = [
+        one
+        for t in p.cuts.thresholds
+        if isfinite(t)
+        for one in (t, float(np.nextafter(t, inf)), float(np.nextafter(t, -inf)))
+    ]
     for k, value in enumerate([None, nan, inf, -inf, *near, low, high]):
         some[k::97] = [value] * len(some[k::97])
     return some
@@ -110,7 +118,7 @@ def by_sqlite(p: Policy, values: list[float | None], dialect: str) -> Answers:
         db.executemany("INSERT INTO cases VALUES (?, ?)", enumerate(values))
         sql = p.export("sql", table="cases", dialect=dialect, keep=["id"])
         return [
-            (None if d is None else bool(d), llr, probability)
+            (None if d is None else int(d), llr, probability)
             for _, _, llr, probability, d in sorted(db.execute(sql).fetchall())
         ]
 
@@ -132,7 +140,7 @@ def by_postgresql(server: Path, p: Policy, values: list[float | None], dialect: 
     databases.query(server, "COPY cases FROM STDIN CSV", lines)
     sql = p.export("sql", table="cases", dialect=dialect, keep=["id"])
     out = databases.query(server, f"SET extra_float_digits = 3; {sql} ORDER BY id").stdout
-    truth = {"t": True, "f": False, "": None}
+    truth = {"t": True, "f": False, "": None, "0": 0, "1": 1, "2": 2}
     return [
         (truth[d], *(float(v) if v else None for v in (llr, probability)))
         for _, _, llr, probability, d in csv.reader(io.StringIO(out))

@@ -7,7 +7,7 @@ import re
 import subprocess
 import sys
 from base64 import b64encode
-from dataclasses import replace
+from dataclasses import asdict, replace
 from hashlib import sha256
 from html import escape
 from html.parser import HTMLParser
@@ -467,7 +467,10 @@ SCHEMA: dict[str, Any] = {
     },
     "asked": {
         "objective": str, "assumed": bool,
-        "costs": {"fp": float, "fn": float, "tp": float, "tn": float},
+        "costs": {
+            "fp": float, "fn": float, "tp": float, "tn": float,
+            "review": float, "review_miss": float,
+        },
         "limits": [str], "confidence": float, "prior": float, "level": float,
     },
     "baselines": {"flag_none": float, "flag_all": float},
@@ -574,7 +577,7 @@ def test_the_schema(two: Summary) -> None:
     assert cases[4].as_dict()["groups"]["scores"][0]["pooled"] is None
     d = two.as_dict()
     assert d["scores"][0]["operating_point"]["confusion"]["tp"] == two.scores[0].point.confusion.tp
-    assert d["asked"]["costs"] == {"fp": 1.0, "fn": 9.0, "tp": 0.0, "tn": 0.0}
+    assert d["asked"]["costs"] == asdict(cs.Costs(fp=1, fn=9))
     assert set(point["measures"]) == {
         *("recall", "fpr", "precision", "flagged_rate", "specificity", "npv", "accuracy"),
         *("balanced_rate", "f1", "mcc", "lift", "cost"),
@@ -1054,10 +1057,10 @@ def test_a_calibrated_threshold_is_told_as_a_probability() -> None:
 def test_costs_stand_beside_their_baselines() -> None:
     y, a, _ = some()
     summary = summarise(y, {"a": a}, costs=cs.Costs(fp=1, fn=9))
-    assert summary.baselines == (9 * np.mean(y), 1 - np.mean(y))
+    assert summary.baselines == {"flag none": 9 * np.mean(y), "flag all": 1 - np.mean(y)}
     cost = summary.scores[0].measures["cost"].value
-    none, every = (1000 * x for x in summary.baselines)
-    saved = number_text(100 * (1 - cost / min(summary.baselines)))
+    none, every = (1000 * x for x in summary.baselines.values())
+    saved = number_text(100 * (1 - cost / min(summary.baselines.values())))
     both = f"flag none: {number_text(none)}, flag all: {number_text(every)}"
     assert f"; {both}; saves {saved} %<" in render(summary)
     assert summarise(y, {"a": a}).baselines is None

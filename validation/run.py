@@ -41,6 +41,7 @@ from decisions import report_baselines, report_precision, report_two_costs, repo
 from hypotheses import report_power, report_tests
 from policy import report_policy
 from promises import report_promises
+from review import report_review
 from truths import Truth, truth_of
 from weights import report_weighted
 
@@ -790,6 +791,7 @@ PARTS = {
     "policy": report_policy,
     "two-costs": report_two_costs,
     "baselines": report_baselines,
+    "review": report_review,
     "others": report_others,
     "pairs": report_pairs,
     "tests": report_tests,

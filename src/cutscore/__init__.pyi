@@ -45,6 +45,7 @@ from cutscore.core.interval import Interval as Interval
 from cutscore.decision.choice import OperatingPoint as OperatingPoint
 from cutscore.decision.choice import Stability as Stability
 from cutscore.decision.choice import choose as choose
+from cutscore.decision.three_way import ThreeWayPoint as ThreeWayPoint
 from cutscore.decision.verdict import Verdict as Verdict
 from cutscore.detector import export as export
 from cutscore.inference.auc import auc_interval as auc_interval
@@ -71,6 +72,7 @@ from cutscore.measures.aim import Aim as Aim
 from cutscore.measures.confusion import Confusion as Confusion
 from cutscore.measures.costs import Costs as Costs
 from cutscore.measures.registry import f as f
+from cutscore.measures.triage import Triage as Triage
 from cutscore.policy.artefact import Policy as Policy
 from cutscore.sweeps.areas import PartialAuc as PartialAuc
 from cutscore.sweeps.areas import auc as auc

@@ -125,7 +125,7 @@ class Calibrator(Frozen):
         prior : float
             The share of positives where decisions are made.
         """
-        check_costs(costs)
+        check_costs(costs, one_cut="a calibrator")
         return self.llr(score) >= costs.llr(prior)
 
     @property

@@ -29,14 +29,19 @@ def run(arguments: Namespace) -> tuple[str, int]:
     detector = _model(arguments.model)
     table = shared.source(arguments)
     keep = arguments.keep or table.names
-    flagged = 0
+    flagged, reviewed = 0, None if not detector.policy.three_way else 0
     seen = detector.watch()
 
     def batches(tell: Any) -> Iterator[Any]:
-        nonlocal flagged
+        nonlocal flagged, reviewed
         done = 0
         for batch in _decided(detector, table, keep, arguments, seen):
-            flagged += batch.column("decision").true_count
+            decision = batch.column("decision").drop_null().to_numpy(zero_copy_only=False)
+            if reviewed is None:
+                flagged += int(decision.sum())
+            else:
+                flagged += int((decision == 2).sum())
+                reviewed += int((decision == 1).sum())
             done += batch.num_rows
             if tell:
                 tell(done / (done + 1e6), f"{done:,} rows")
@@ -47,7 +52,7 @@ def run(arguments: Namespace) -> tuple[str, int]:
     for found in seen.found(rows):
         shared.remark(arguments, found)
     file = None if arguments.output == "-" else arguments.output
-    shared.remark(arguments, RowsFlagged(flagged, rows, file))
+    shared.remark(arguments, RowsFlagged(flagged, rows, file, reviewed))
     return "", 0
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from argparse import Namespace
+from dataclasses import asdict
 from typing import Any
 
 from cutscore.calibration.fitting import calibrate
@@ -16,6 +17,7 @@ from cutscore.core.progress import progress
 from cutscore.decision.choice import OperatingPoint, choose, expectation, rule_of
 from cutscore.decision.verdict import State, Verdict, judge
 from cutscore.policy import Labels, Policy, Provenance
+from cutscore.report.json import plain_cuts
 from cutscore.report.terminal import verdict_text
 
 _FEW = 1_000_000
@@ -133,6 +135,7 @@ def _plain(name: str, point: OperatingPoint, verdict: Verdict, reverse: bool) ->
         "verdict": shared.plain_verdict(verdict),
         "threshold": number(threshold),
         "flags": rule,
+        **plain_cuts(point, reverse),
         "objective": point.objective,
         "value": number(point.value),
         "expected": None if expected is None else shared.estimate(expected.value, expected),
@@ -141,6 +144,6 @@ def _plain(name: str, point: OperatingPoint, verdict: Verdict, reverse: bool) ->
             {"limit": s.limit, "value": number(s.value), "holds": bool(s.holds)}
             for s in point.status
         ],
-        "confusion": {k: getattr(c, k) for k in ("tp", "fp", "fn", "tn")},
+        "confusion": asdict(c),
         "text": verdict_text(point, verdict, reverse, 80),
     }

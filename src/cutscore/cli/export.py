@@ -16,6 +16,7 @@ from cutscore.detector import Detector
 from cutscore.detector.export import to_markdown, to_onnx, to_python, to_sql
 from cutscore.detector.scorers.column import ColumnScorer
 from cutscore.detector.scorers.model import embedded
+from cutscore.measures.aim import LABELS
 
 _MODULE = '''"""A detector for scikit-learn, written by cutscore export. Needs cutscore[sklearn].
 
@@ -55,6 +56,7 @@ def run(arguments: Namespace) -> tuple[str, int]:
             raise DataError(ScorerUnfit(detector.scorer.kind, "a scikit-learn classifier"))
         name = Path(arguments.output).stem
         name = name if name.isidentifier() else "this_file"
+        detector.policy.aim.needs_one_cut(LABELS)
         detector = replace(detector, scorer=embedded(detector.scorer))
         content = _MODULE.format(name=name, model=detector.to_json()).rstrip()
     else:

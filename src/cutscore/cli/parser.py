@@ -434,6 +434,12 @@ def _share(one: Parameter, text: str) -> float:
         raise UsageError(BadArgument(one.name, rule, text)) from None
 
 
+def _thresholds(one: Parameter, text: str) -> Any:
+    """SCORE, or REVIEW,BLOCK."""
+    review, comma, block = text.partition(",")
+    return (_number(one, review), _number(one, block)) if comma else _number(one, text)
+
+
 def _point(one: Parameter, text: str) -> tuple[str, tuple[float, float]]:
     """NAME=FPR,TPR."""
     name, _, rates = text.rpartition("=")
@@ -462,6 +468,7 @@ _READERS: dict[str, Callable[[Parameter, Any], Any]] = {
     "number": _number,
     "share": _share,
     "point": _point,
+    "thresholds": _thresholds,
     "choice": _choice,
 }
 

@@ -11,6 +11,7 @@ from typing import Any
 
 from cutscore.cli import shared
 from cutscore.policy import Policy, Provenance
+from cutscore.report.json import plain_cuts
 
 
 def flags(p: Policy) -> str:
@@ -31,6 +32,7 @@ def plain(p: Policy) -> dict[str, Any]:
     return {
         "threshold": number(p.threshold),
         "flags": flags(p),
+        **plain_cuts(p.point, p.reverse),
         "probability": probability(p),
         "given": p.given,
         "feasible": p.feasible,

@@ -22,6 +22,7 @@ from cutscore.decision.verdict import Verdict, judge
 from cutscore.detector import Detector
 from cutscore.measures.registry import measure_text
 from cutscore.policy import Policy
+from cutscore.policy.artefact import RATES, THREE_WAY_RATES
 from cutscore.policy.words import promise_name, promise_text
 
 
@@ -68,9 +69,10 @@ def _check(arguments: Namespace) -> None:
             "--drop-limits."
         )
         raise UsageError(Usage("there is nothing to revise", ways))
-    if arguments.threshold is not None:
+    given = arguments.threshold
+    for threshold in given if isinstance(given, tuple) else (given,) if given is not None else ():
         try:
-            check_threshold(arguments.threshold)
+            check_threshold(threshold)
         except DataError as error:
             raise UsageError(error.finding) from None
     if arguments.output == "-" and arguments.json:
@@ -96,8 +98,8 @@ class Revision:
     def costs(self) -> tuple[float, float] | None:
         """What 1,000 cases of the evidence cost by now, at the old threshold and at the new."""
         costs, prior = self.after.aim.costs, self.after.aim.prior
-        if costs is None:
-            return None
+        if costs is None or (self.before.three_way and not self.after.three_way):
+            return None  # nor is it known what reviews cost by now
         old, new = (
             c if prior is None else c.deployed(prior)
             for c in (self.before.confusion, self.after.confusion)
@@ -129,7 +131,7 @@ class Revision:
         names = [name for name in dict.fromkeys((*new, *old)) if name != "auc"]
         if names:
             yield f"on new rows ({100 * self.after.aim.level:g} % CI)", "", ""
-        for name in sorted(names, key=lambda name: name in _RATES):
+        for name in sorted(names, key=lambda name: name in (*RATES, *THREE_WAY_RATES)):
             yield (
                 f"  {promise_name(name)}",
                 promise_text(name, old.get(name), level=False),
@@ -137,16 +139,23 @@ class Revision:
             )
 
     def _sentences(self) -> Iterator[str]:
-        old, new = self.before.threshold, self.after.threshold
-        flagged = self.before.confusion.flagged, self.after.confusion.flagged
+        old, new = self.before.cuts.thresholds, self.after.cuts.thresholds
+        before, after = self.before.confusion, self.after.confusion
+        does = "blocks" if self.after.three_way else "flags"
         if old == new:
             yield "The threshold is unchanged, and so is every decision."
         else:
-            yield f"On the evidence it flags {flagged[1]:,.6g} cases instead of {flagged[0]:,.6g}."
+            yield (
+                f"On the evidence it {does} {after.flagged:,.6g} cases instead of "
+                f"{before.flagged:,.6g}."
+            )
+        if after.reviewed or before.reviewed:
+            yield f"It reviews {after.reviewed:,.6g} cases instead of {before.reviewed:,.6g}."
         costs = self.costs
         if costs is not None and old != new:
+            at = "thresholds" if self.before.three_way else "threshold"
             yield (
-                f"There, 1,000 cases cost {number_text(costs[1])}; at the old threshold they would "
+                f"There, 1,000 cases cost {number_text(costs[1])}; at the old {at} they would "
                 f"cost {number_text(costs[0])}."
             )
         point = self.after.point
@@ -176,15 +185,14 @@ class Revision:
         }
 
 
-_RATES = ("recall", "fpr", "precision", "flagged_rate")
-
-
 def _aim(p: Policy) -> str:
     return "as given" if p.given else p.aim.words
 
 
 def _threshold(p: Policy) -> str:
     # In full: a rounded threshold may be another rule.
+    if p.three_way:
+        return f"review {p.cuts.review!r}, block {p.cuts.block!r}"
     return f"flag {policies.flags(p)}" if isinf(p.threshold) else repr(p.threshold)
 
 

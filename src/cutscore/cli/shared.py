@@ -12,6 +12,7 @@ import sys
 from argparse import Namespace
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack, suppress
+from dataclasses import fields
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -161,20 +162,26 @@ def _by_name(table: Table, known: Sequence[str], option: str) -> list[str]:
     return list(names)
 
 
+_COSTS = tuple(field.name for field in fields(Costs))
+
+
 def costs(arguments: Namespace) -> Costs | None:
     """Costs from ``fp=1,fn=20``."""
     text = arguments.costs
     if text is None:
         return None
     found: dict[str, float] = {}
-    rule = "be written as fp=1,fn=20, in one word, with tp and tn if they bring something in"
+    rule = (
+        "be written as fp=1,fn=20, in one word, with tp and tn if they bring something in, and "
+        "with review if cases may be reviewed"
+    )
     for part in text.split(","):
         name, _, value = (piece.strip() for piece in part.partition("="))
         try:
             number = float(value)
         except ValueError:
             number = None
-        if number is None or name not in ("fp", "fn", "tp", "tn") or name in found:
+        if number is None or name not in _COSTS or name in found:
             raise UsageError(BadArgument("costs", rule, text))
         found[name] = number
     if not {"fp", "fn"} <= set(found):

@@ -324,7 +324,7 @@ def compare(  # noqa: PLR0913 - all but three are options
         rule = "a prior is the share of positives that costs are expected at"
         raise DataError(Conflict(("prior", "costs"), rule, "Give {1} too."))
     if costs is not None:
-        check_costs(costs)
+        check_costs(costs, one_cut="a comparison")
     prior = None if prior is None else check_prior(prior)
     rows = read_rows(y, {"score_a": score_a, "score_b": score_b}, weight, positive)
     sampler = Sampler(rows, unit, n, seed)

@@ -123,6 +123,26 @@ def corners(
 def weighted_corners(
     pos: NDArray[float64], neg: NDArray[float64], tp: float = 0.0, fp: float = 0.0
 ) -> tuple[NDArray[int64], NDArray[float64], NDArray[float64]]: ...
+def count_below(value: NDArray[int64], bound: NDArray[int64], or_equal: bool) -> NDArray[int64]: ...
+def weighted_count_below(
+    value: NDArray[float64], bound: NDArray[float64], or_equal: bool
+) -> NDArray[int64]: ...
+def best_pair(
+    a: NDArray[int64],
+    b: NDArray[int64],
+    a_allowed: NDArray[bool_],
+    b_allowed: NDArray[bool_],
+    low: NDArray[int64],
+    high: NDArray[int64],
+) -> tuple[int, int]: ...
+def weighted_best_pair(
+    a: NDArray[float64],
+    b: NDArray[float64],
+    a_allowed: NDArray[bool_],
+    b_allowed: NDArray[bool_],
+    low: NDArray[int64],
+    high: NDArray[int64],
+) -> tuple[int, int]: ...
 def hull(
     tp: NDArray[int64], fp: NDArray[int64]
 ) -> tuple[NDArray[int64], NDArray[int64], NDArray[int64]]: ...

@@ -3,7 +3,7 @@ its interval, per cent for rates, and a minus sign that is no hyphen."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from math import floor, isfinite, isnan, log10
 from typing import TYPE_CHECKING
 
@@ -150,19 +150,19 @@ def _fixed_text(x: float, places: int) -> str:
     return f"{x:,.{places}f}".replace("-", "−")
 
 
-def baselines_text(none: float, every: float, cost: float) -> str:
-    """What it costs to flag nothing, and everything, and what share of that a threshold saves.
+def baselines_text(alike: Mapping[str, float], cost: float) -> str:
+    """What it costs to decide all cases alike, and what share of the least a threshold saves.
 
     Examples
     --------
     >>> from cutscore.core.numbers import baselines_text
-    >>> baselines_text(735, 951, 209)
+    >>> baselines_text({"flag none": 735, "flag all": 951}, 209)
     'flag none: 735, flag all: 951; saves 71.6 %'
     """
-    least = min(none, every)
+    least = min(alike.values())
     saves = ""
     if 0 <= cost < least:
         saves = f"; saves {per_cent((least - cost) / least)}"
     elif 0 < least <= cost:
         saves = "; saves nothing"
-    return f"flag none: {number_text(none)}, flag all: {number_text(every)}{saves}"
+    return ", ".join(f"{name}: {number_text(value)}" for name, value in alike.items()) + saves

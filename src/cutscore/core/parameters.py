@@ -24,7 +24,8 @@ class Parameter:
     metavar : str
         What stands for its value in help and messages; empty for a switch.
     kind : str
-        How its text is read: "text", "whole", "number", "share", "point" or "choice".
+        How its text is read: "text", "whole", "number", "share", "point",
+        "thresholds" or "choice".
     option, short : str
         What it is called on the command line, if not ``--name``, and one letter for it.
     many : bool
@@ -152,7 +153,8 @@ AIM = (
     Parameter(
         "costs",
         "cost of a false alarm (fp) and of a miss (fn); optionally also the benefit of a true "
-        "positive (tp) and of a true negative (tn)",
+        "positive (tp) and of a true negative (tn), and the cost of a review (review), which makes "
+        "two thresholds: pass, review or block",
         "fp=1,fn=20",
         option="--cost",
     ),
@@ -164,7 +166,8 @@ AIM = (
     ),
     Parameter(
         "subject_to",
-        "limit, such as 'precision >= 0.9', 'fpr <= 0.1 %' or 'flagged <= 500'; repeatable",
+        "limit, such as 'precision >= 0.9', 'fpr <= 0.1 %' or 'flagged <= 500'; repeatable. One on "
+        "reviewed or review_rate makes two thresholds",
         "LIMIT",
         many=True,
     ),
@@ -256,9 +259,10 @@ OTHERS = (
     Parameter("reasons", "number of reasons to list in the why column", "N", "whole", default=3),
     Parameter(
         "threshold",
-        "set the threshold directly, ignoring costs and prior",
+        "set the threshold directly, ignoring costs and prior; where cases are reviewed two, "
+        "REVIEW,BLOCK",
         "SCORE",
-        "number",
+        "thresholds",
     ),
     Parameter("drop_limits", "drop the limits stored in the file"),
     Parameter(

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import ceil, gcd, lcm, log10, nan
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from cutscore.core.errors import CutscoreError, DataError, UndefinedError
 from cutscore.core.findings import Conflict
-from cutscore.core.findings.statistics import CountsRows
+from cutscore.core.findings.statistics import CountsRows, Undefined
 from cutscore.core.frozen import Frozen, derived
 from cutscore.core.html import Card, thumbnail
 from cutscore.core.interval import Interval
@@ -31,13 +31,14 @@ from cutscore.inference.guarantee import (
     split_error,
 )
 from cutscore.inference.rates import interval
-from cutscore.inference.selection import Expected, Selection, is_large, select, select_among
+from cutscore.inference.selection import Expected, is_large, select, select_among
 from cutscore.inference.units import Units, as_units
 from cutscore.measures.aim import Aim, GoalLike, Top, as_objective, undefined_error
 from cutscore.measures.confusion import Confusion
 from cutscore.measures.costs import Costs
 from cutscore.measures.limits import Limit, as_limits
 from cutscore.measures.registry import Measure, Objective
+from cutscore.measures.triage import Triage
 from cutscore.sweeps.curves import from_zero
 from cutscore.sweeps.sketch import Sketch
 from cutscore.sweeps.sweep import Floats, Sweep, check_sweep
@@ -54,6 +55,14 @@ class Status(NamedTuple):
     holds: bool
 
 
+class CutPair(NamedTuple):
+    """The scores from which on a case is reviewed, and blocked. If there is one cut, they are the
+    same."""
+
+    review: float
+    block: float
+
+
 class Baseline(NamedTuple):
     """Flagging everything or nothing, whichever costs less, beside a chosen cut."""
 
@@ -68,6 +77,18 @@ class Baseline(NamedTuple):
     def shown(self) -> bool:
         """Whether the chosen cut is shown to cost less: the interval is below 0."""
         return self.difference is not None and self.difference.high < 0
+
+
+class Chosen(Protocol):
+    """What making a choice again on folds and bootstrap samples came to: a :class:`Selection`, or
+    the same of two cuts."""
+
+    @property
+    def confusion(self) -> Confusion:
+        """What to expect of as many rows."""
+
+    def expect(self, goal: Objective, level: float = 0.95) -> Expected | None:
+        """A measure on new rows; None if it has no value on some of the folds."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,7 +108,7 @@ class Promised:
 
     aim: Aim
     promises: Mapping[str, Expected]
-    rest: Selection | None = None
+    rest: Chosen | None = None
 
     def expect(self, goal: Objective, level: float = 0.95) -> Expected | None:
         """What was promised; of other measures, other costs and other levels what is known."""
@@ -99,11 +120,16 @@ class Promised:
 
     def confusion_of(self, c: Confusion) -> Confusion | None:
         """What to expect of as many rows as these."""
-        known = [self.promises.get(name) for name in ("recall", "fpr")]
-        if known[0] is None or known[1] is None:
+        known = {name: e.value for name, e in self.promises.items()}
+        if "recall" not in known or "fpr" not in known:
             return None
-        tp, fp = known[0].value * c.positives, known[1].value * c.negatives
-        return Confusion(tp, fp, c.positives - tp, c.negatives - fp)
+        tp, fp = known["recall"] * c.positives, known["fpr"] * c.negatives
+        if not isinstance(c, Triage):
+            return Confusion(tp, fp, c.positives - tp, c.negatives - fp)
+        if "fnr" not in known or "specificity" not in known:
+            return None
+        fn, tn = known["fnr"] * c.positives, known["specificity"] * c.negatives
+        return Triage(tp, fp, fn, tn, c.positives - tp - fn, c.negatives - fp - tn)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -152,12 +178,30 @@ class OperatingPoint(Card):
     cut: int
     sweep: Sweep
     question: Aim
-    among: Selection | Promised | None = None
+    among: Chosen | Promised | None = None
 
     @property
     def objective(self) -> str:
         """What was asked for, by name."""
         return self.question.goal.name
+
+    @property
+    def cuts(self) -> CutPair:
+        """The scores from which on a case is reviewed, and blocked: nothing is reviewed here."""
+        return CutPair(self.threshold, self.threshold)
+
+    @property
+    def cut_indices(self) -> tuple[int, ...]:
+        """How many of the distinct scores are above each threshold."""
+        return (self.cut,)
+
+    def as_given(self, goal: Objective, level: float = 0.95, method: str | None = None) -> Expected:
+        """A measure with its interval as at a threshold that was given, not chosen; see
+        :func:`cutscore.interval`."""
+        at, prior = self.threshold, self.question.prior
+        span = interval(self.sweep, goal, at=at, prior=prior, level=level, method=method)
+        goal = goal.measure if isinstance(goal, Top) else goal
+        return Expected(float(goal(self.deployed)), span.low, span.high, level)
 
     @property
     def deployed(self) -> Confusion:
@@ -177,8 +221,8 @@ class OperatingPoint(Card):
 
         For other levels and measures: ``cutscore.interval(s, measure, at=point)``.
         """
-        q = self.question
-        return interval(self.sweep, q.goal, at=self.threshold, prior=q.prior)
+        found = self.as_given(self.question.goal)
+        return Interval(found.low, found.high, found.level)
 
     @derived
     def expected(self) -> Expected | None:
@@ -211,20 +255,17 @@ class OperatingPoint(Card):
         >>> p.value, p.expected, p.expect("recall")
         (0.4125, 0.559 (95 % CI 0.339–0.873), 0.891 (95 % CI 0.671–0.970))
         """
-        goal = as_objective(measure)
+        return self._expect(as_objective(measure), level)
+
+    def _expect(self, goal: Objective, level: float = 0.95) -> Expected | None:
         if isinstance(self.among, Promised):
             return self.among.expect(goal, level)
         if self.sweep.weighted and self.sweep.pos2 is None:
             return None
-        if self._trivial or is_large(self.sweep):
+        if self.trivial or is_large(self.sweep):
             # Flagging all or nothing does the same on any rows; and many rows leave little choice.
-            q = self.question
-            value = float(goal(self.deployed))
-            if np.isnan(value):
-                return None
-            span = interval(self.sweep, goal, at=self.threshold, prior=q.prior, level=level)
-            return Expected(value, span.low, span.high, level)
-        found = self._selection
+            return None if np.isnan(float(goal(self.deployed))) else self.as_given(goal, level)
+        found = self.chosen
         return None if found is None else found.expect(goal, level)
 
     @property
@@ -232,19 +273,27 @@ class OperatingPoint(Card):
         """What to expect of as many new rows as these; None where :meth:`expect` knows nothing."""
         if isinstance(self.among, Promised):
             return self.among.confusion_of(self.confusion)
-        if self._trivial or is_large(self.sweep):
+        if self.trivial or is_large(self.sweep):
             return self.confusion
-        return None if self._selection is None else self._selection.confusion
+        return None if self.chosen is None else self.chosen.confusion
 
     @property
-    def trivial_costs(self) -> tuple[float, float] | None:
-        """What a case costs if nothing is flagged, and if everything is; None if costs were not the
-        objective."""
-        goal, c = self.question.goal, self.deployed
+    def trivial_costs(self) -> dict[str, float] | None:
+        """What a case costs if all are decided alike, by name: ``"flag none"`` and ``"flag all"``;
+        None if costs were not the objective."""
+        goal = self.question.goal
         if not isinstance(goal, Costs):
             return None
-        none, every = _trivial_confusions(c)
-        return float(goal(none)), float(goal(every))
+        return {name: float(goal(does)) for name, does in self.alike.items()}
+
+    @property
+    def alike(self) -> dict[str, Confusion]:
+        """The same cases if nothing is flagged, and if everything is."""
+        c = self.deployed
+        return {
+            "flag none": Confusion(0, 0, c.positives, c.negatives),
+            "flag all": Confusion(c.positives, c.negatives, 0, 0),
+        }
 
     @derived
     def baseline(self) -> Baseline | None:
@@ -265,38 +314,46 @@ class OperatingPoint(Card):
         >>> p.baseline.name, p.baseline.value, p.baseline.difference.value < 0, p.baseline.shown
         ('flag all', 0.9, True, False)
         """
-        q, c = self.question, self.deployed
+        q = self.question
         if not isinstance(q.goal, Costs):
             return None
         gain, loss = q.goal.fn + q.goal.tp, q.goal.fp + q.goal.tn
         # The difference is itself a cost: of what is flagged, beside flagging nothing, and of what
         # is not, beside flagging everything.
-        none, every = _trivial_confusions(c)
-        found = [
-            ("flag none", Costs(fp=loss, fn=0, tp=gain), none),
-            ("flag all", Costs(fp=0, fn=gain, tn=loss), every),
-        ]
+        beside = {
+            "flag none": Costs(fp=loss, fn=0, tp=gain),
+            "flag all": Costs(fp=0, fn=gain, tn=loss),
+        }
+        return self._baseline(lambda name: beside[name])
+
+    def _baseline(self, beside: Callable[[str], Objective]) -> Baseline | None:
+        """The best of deciding all cases alike, of what limits allow."""
+        q = self.question
         allowed = [
-            (float(q.goal(does)), name, beside)
-            for name, beside, does in found
+            (float(q.goal(does)), name)
+            for name, does in self.alike.items()
             if all(limit.holds(limit.sees(does, does)) for limit in q.limits)
         ]
         if not allowed:
             return None
-        value, name, beside = min(allowed, key=lambda one: one[0])
+        value, name = min(allowed, key=lambda one: one[0])
         with suppress(CutscoreError):
-            return Baseline(name, value, self.expect(beside))
+            return Baseline(name, value, self._expect(beside(name)))
         return Baseline(name, value, None)
 
     @property
-    def _trivial(self) -> bool:
+    def trivial(self) -> bool:
         """Whether all is flagged, or nothing."""
         return self.cut in (0, len(self.sweep))
 
     @derived
-    def _selection(self) -> Selection | None:
-        known = self.among if isinstance(self.among, Selection) else None
-        return known or select(self.sweep, self.question)
+    def chosen(self) -> Chosen | None:
+        """What making this choice again came to; None where that is not known."""
+        known = None if isinstance(self.among, Promised) else self.among
+        return known or self._choose_again()
+
+    def _choose_again(self) -> Chosen | None:
+        return select(self.sweep, self.question)
 
     def stability(self, n: int = 200, *, seed: int = 0) -> Stability:
         """Choose again on ``n`` bootstrap samples: how far do the threshold and the result move?
@@ -319,6 +376,8 @@ class OperatingPoint(Card):
         if q.units is not None:
             hint = "Choose without units to see how the threshold moves if they were."
             raise UndefinedError(CountsRows("stability", hint, "units"))
+        if q.three_way:
+            raise UndefinedError(Undefined("stability", "is known for one threshold only"))
         sampler = Sampler(self.sweep, seed)
         samples = range(check_samples(n))
         threshold = np.array([_choose(sampler.sample(k), q).threshold for k in samples])
@@ -368,11 +427,6 @@ class OperatingPoint(Card):
             return ""
         at = (self.confusion.fpr, self.confusion.recall)
         return thumbnail(*self.sweep.outline(), point=at)
-
-
-def _trivial_confusions(c: Confusion) -> tuple[Confusion, Confusion]:
-    """The same cases if nothing is flagged, and if everything is."""
-    return Confusion(0, 0, c.positives, c.negatives), Confusion(c.positives, c.negatives, 0, 0)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -515,12 +569,17 @@ def choose(  # noqa: PLR0913 - all but two are options
     elif (subject_to, prior, confidence, units) != (None, None, None, None):
         rule = "an Aim has its own limits, prior, confidence and units"
         raise DataError(Conflict(("objective", "subject_to"), rule, "Give them to it."))
-    return _choose(check_sweep(s), objective)
+    check_sweep(s)
+    if objective.three_way:
+        from cutscore.decision.three_way import choose_three_way
+
+        return choose_three_way(s, objective)
+    return _choose(s, objective)
 
 
 def _choose(s: Sweep, q: Aim) -> OperatingPoint:
     s.needs_rows("an operating point")
-    _needs_classes(s, q.goal.measure if isinstance(q.goal, Top) else q.goal)
+    needs_classes(s, q.goal.measure if isinstance(q.goal, Top) else q.goal)
     if q.prior is not None:
         s.needs_both_classes("an operating point for another prior")
     rules, ranked = _rules(s, q), q.ranked
@@ -540,9 +599,14 @@ def _choose(s: Sweep, q: Aim) -> OperatingPoint:
     deployed = confusion if q.prior is None else confusion.deployed(q.prior)
     cut = int(cuts.cut[k])
     threshold = s.threshold_of(cut)
-    if any(isinstance(rule, CertifiedLimit) for rule in rules) and 0 < cut < len(s):
-        # What was tested is flagging all that lies above the next lower score.
-        threshold = just_above(float(s.threshold[cut]), float(s.threshold[cut - 1]))
+    certified = {rule.measure for rule in rules if isinstance(rule, CertifiedLimit)}
+    if certified and 0 < cut < len(s):
+        # What was tested is flagging all that lies above the next lower score, or not flagging all
+        # that lies below the next higher one.
+        next_higher = float(s.threshold[cut - 1])
+        threshold = next_higher
+        if "precision" in certified:
+            threshold = just_above(float(s.threshold[cut]), next_higher)
     units = as_units(q.units)
     status = tuple(
         Status(
@@ -558,8 +622,13 @@ def _choose(s: Sweep, q: Aim) -> OperatingPoint:
     return OperatingPoint(threshold, confusion, value, feasible, status, cut, s, q)
 
 
-def point_at(s: Sweep, q: Aim, threshold: float) -> OperatingPoint:
-    """What a threshold does that was given, beside what was asked."""
+def point_at(s: Sweep, q: Aim, cuts: CutPair) -> OperatingPoint:
+    """What thresholds do that were given, beside what was asked."""
+    if q.three_way:
+        from cutscore.decision.three_way import three_way_at
+
+        return three_way_at(check_sweep(s), q, cuts)
+    threshold = cuts.block
     confusion = check_sweep(s).at(threshold)
     deployed = confusion if q.prior is None else confusion.deployed(q.prior)
     status = tuple(
@@ -585,7 +654,7 @@ def reach(p: OperatingPoint) -> Interval:
     s, q = p.sweep, p.question
     if not isinstance(s, Sketch) or (not q.limits and _best_at_vertices(s, q)):
         return Interval(p.value, p.value)
-    if not p.feasible:
+    if not p.feasible or q.three_way:
         return Interval(-np.inf, np.inf)
     tp, fp = from_zero(s.tp), from_zero(s.fp)
     best = _Cuts(s, q, np.arange(1, len(tp)), tp[1:], fp[:-1])
@@ -618,7 +687,7 @@ def with_choice(
     return replace(p, among=select_among(y, scores, p.question, weight=weight, unit=unit))
 
 
-def _needs_classes(s: Sweep, goal: Objective) -> None:
+def needs_classes(s: Sweep, goal: Objective) -> None:
     """Refuse rows of one class, of which the measure says nothing."""
     positives, negatives = goal.needs if isinstance(goal, Measure) else (False, False)
     if positives:
@@ -802,6 +871,8 @@ def rule_of(p: OperatingPoint, reverse: bool = False) -> tuple[str, float | None
 def headline(p: OperatingPoint, reverse: bool = False, probability: float | None = None) -> str:
     """What to do, in a few words; with the calibrated probability at the threshold if it is known:
     "Flag from 3.5 % on, score ≥ -3.3"."""
+    if p.question.three_way:
+        return three_way_text(p.cuts, reverse)
     rule, threshold = rule_of(p, reverse)
     if probability is not None and threshold is not None:
         sign = "≤" if reverse else "≥"
@@ -809,6 +880,25 @@ def headline(p: OperatingPoint, reverse: bool = False, probability: float | None
     # In full: a rounded threshold may be another rule.
     known = "" if threshold is None else f" {threshold!r}"
     return f"Flag {rule}{known}{' on' if rule == 'from' else ''}"
+
+
+def three_way_text(cuts: CutPair, reverse: bool = False) -> str:
+    """What to do with two thresholds: "Block scores ≥ 0.9, review from 0.4, pass the rest"."""
+    sign = "≤" if reverse else "≥"
+    review, block = (0.0 - t if reverse else t for t in cuts)
+    parts = []
+    if cuts.block < np.inf:
+        parts.append(
+            "block everything" if cuts.block == -np.inf else f"block scores {sign} {block!r}"
+        )
+    if cuts.review < cuts.block:
+        rest = "the rest" if parts else "everything"
+        at = f"scores {sign} {review!r}" if not parts else f"{sign} {review!r}"
+        parts.append(f"review {rest if cuts.review == -np.inf else at}")
+    if cuts.review > -np.inf:
+        parts.append("pass the rest" if parts else "pass everything")
+    text = ", ".join(parts)
+    return text[0].upper() + text[1:]
 
 
 def describe(p: OperatingPoint, reverse: bool = False) -> list[str]:
@@ -866,6 +956,9 @@ def describe_outcome(p: OperatingPoint) -> list[str]:
     return lines if p.feasible else [*lines, p.explanation]
 
 
+_ALIKE = {"all": "everything", "none": "nothing"}
+
+
 def against_trivial(p: OperatingPoint) -> str | None:
     """What to say of a choice for costs that is not shown to beat flagging everything or nothing;
     None if it is, or if these rows can't tell."""
@@ -874,8 +967,9 @@ def against_trivial(p: OperatingPoint) -> str | None:
         return None
     value, low, high, level = base.difference
     cost, *rest = format_like(base.value, value, low, high)
-    trivial = f"flagging {'everything' if base.name == 'flag all' else 'nothing'}"
-    if value == 0 and p.confusion.flagged in (0, p.confusion.total):
+    what, of = base.name.split()
+    trivial = f"{what}{what[-1] if what == 'flag' else ''}ing {_ALIKE[of]}"
+    if value == 0 and p.trivial:
         return f"these scores gain nothing over {trivial}, at {cost} a case"
     return (
         f"not shown to beat {trivial}, at {cost} a case: expected difference {rest[0]} "
@@ -918,12 +1012,25 @@ def natural(c: Confusion, prior: float | None) -> str:
     base = 10_000
     if 0 < d.prevalence < 0.001:
         base = 10 ** min(ceil(1 - log10(d.prevalence)), 12)
+    if isinstance(d, Triage):
+        return f"of every {base:,} cases {_triage_text(d, base)}"
     p, tp, fp = (_rounded(base * float(m) / float(d.total)) for m in (d.positives, d.tp, d.fp))
     are, alarms = "is" if p == 1 else "are", "alarm" if fp == 1 else "alarms"
     return (
         f"of every {base:,} cases {_shown(p)} {are} positive: "
         f"{_shown(tp)} caught, {_shown(p - tp)} missed, {_shown(fp)} false {alarms}"
     )
+
+
+def _triage_text(d: Triage, base: int) -> str:
+    """Six counts of so many cases."""
+    cells = (d.positives, d.tp, d.reviewed_pos, d.fn, d.fp, d.reviewed_neg, d.tn)
+    p, *six = (_shown(_rounded(base * float(m) / float(d.total))) for m in cells)
+    words = [
+        f"{n} {word}" for n, word in zip(six, 2 * ("blocked", "reviewed", "passed"), strict=True)
+    ]
+    are = "is" if p == "1" else "are"
+    return f"{p} {are} positive: {', '.join(words[:3])}; negatives: {', '.join(words[3:])}"
 
 
 def in_rows(c: Confusion, prior: float | None) -> bool:

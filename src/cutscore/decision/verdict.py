@@ -134,7 +134,7 @@ def _faults(p: OperatingPoint, auc: Interval | None, score: str, reverse: bool) 
 
 def _doubts(p: OperatingPoint) -> Iterator[Notice]:
     """What says that one may as well do without the score."""
-    if p.confusion.flagged in (0, p.confusion.total):
+    if p.trivial and p.cuts.review == p.cuts.block:
         what = "nothing" if p.confusion.flagged == 0 else "everything"
         yield FlagsAlike(what, p.objective == "cost")
     elif (doubt := against_trivial(p)) is not None:

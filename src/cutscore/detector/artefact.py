@@ -28,7 +28,7 @@ from cutscore.detector.scorers.column import ColumnScorer
 from cutscore.measures.aim import GoalLike
 from cutscore.measures.costs import Costs
 from cutscore.measures.limits import LimitsLike
-from cutscore.policy.artefact import Policy
+from cutscore.policy.artefact import Policy, Threshold
 from cutscore.sweeps.sweep import Floats
 
 if TYPE_CHECKING:
@@ -140,8 +140,8 @@ class Detector(Card):
         """P(positive) of each row, where the share ``prior`` is positive; its own if not given."""
         return self.policy.probability(self.scores(data), prior)
 
-    def decide(self, data: TableLike) -> NDArray[np.bool_]:
-        """Whether to flag each row."""
+    def decide(self, data: TableLike) -> NDArray[Any]:
+        """Whether to flag each row; of two thresholds 0 to pass, 1 to review, 2 to block it."""
         return self.policy.decide(self.scores(data))
 
     def apply(self, data: TableLike, *, keep: Sequence[str] = (), reasons: int = 3) -> Any:
@@ -277,7 +277,7 @@ class Detector(Card):
         subject_to: LimitsLike | None = None,
         prior: float | None = None,
         confidence: float | None = None,
-        threshold: float | None = None,
+        threshold: Threshold | None = None,
         drop_limits: bool = False,
     ) -> Detector:
         """The same detector with another aim: its threshold is chosen anew on the evidence, with

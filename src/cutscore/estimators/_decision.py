@@ -40,7 +40,7 @@ from cutscore.estimators._cross_fit import (
     weight_params,
 )
 from cutscore.estimators._types import Classifier, Folds
-from cutscore.measures.aim import Aim, as_aim
+from cutscore.measures.aim import LABELS, Aim, as_aim
 from cutscore.measures.costs import Costs
 from cutscore.measures.prior import log_odds
 from cutscore.policy import Labels, Policy, Provenance
@@ -173,6 +173,7 @@ class DecisionClassifier(LogOdds, ClassifierWrapper):
         weight = None if sample_weight is None else _check_sample_weight(sample_weight, X)
         labels, self.classes_, last = two_classes("DecisionClassifier", y, weight)
         aim = as_aim(Costs(fp=1, fn=1) if self.aim is None else self.aim)
+        aim.needs_one_cut(LABELS, _HINT)
         positive = self._positive(aim)
         is_positive = last if positive == self.classes_[-1] else ~last
         estimator, prefit = self._inner(), self._prefit
@@ -232,6 +233,7 @@ class DecisionClassifier(LogOdds, ClassifierWrapper):
         check_is_fitted(self)
         out = copy.copy(self)
         out.policy_ = self.policy_.revised(**changes)  # type: ignore[arg-type]
+        out.policy_.aim.needs_one_cut(LABELS, _HINT)
         out.aim = out.policy_.aim
         out.threshold = out.policy_.threshold if out.policy_.given else None
         return out
@@ -392,6 +394,9 @@ class DecisionClassifier(LogOdds, ClassifierWrapper):
         tags = super().__sklearn_tags__()
         tags.classifier_tags.multi_class = False
         return tags
+
+
+_HINT = "Use policy_.revised(costs=...) and its decide(model.scores(X))."
 
 
 def _sweep(

@@ -138,27 +138,21 @@ class Selection(Frozen):
     def expect(self, goal: Objective, level: float = 0.95) -> Expected | None:
         """The value of a measure on new rows, or None if it has none on some of the folds."""
         goal = goal.measure if isinstance(goal, Top) else goal
-        z = _critical_value(check_level(level), self.df)
+        z = critical_value(check_level(level), self.df)
         with np.errstate(divide="ignore", invalid="ignore"):
             repeats = self._fold_values(goal, self.repeats, self._share)
             inside = self._fold_values(goal, self.samples, self.sample_share)
             here = self._values(goal, self.here_recall, self.here_fpr, self._share)
-            away = here - inside
-        value, away = float(repeats.mean()), away[np.isfinite(away)]
-        if not np.isfinite(value) or 2 * len(away) < len(here):
+        value, spread = spread_of(repeats, inside, here)
+        if np.isnan(spread):
             return None
-        spread = float(away.var(ddof=1)) if len(away) > 1 else 0.0
         if not spread or value == 0 or (value == 1 and not isinstance(goal, Costs)):
             with suppress(UndefinedError):
                 return Expected(value, *self._at_once(goal, value, level), level)
             return None  # as if nothing at all were flagged
-        # A sample has one set of folds where the rows have several: less what folds alone do.
-        folds = float(repeats.var(ddof=1)) * (1 - 1 / len(repeats)) if len(repeats) > 1 else 0.0
-        half, most = z * sqrt(max(spread - folds, spread / 2)), self._largest_value(goal)
+        half, most = z * spread, self._largest_value(goal)
         low, high = (
-            _interval_ends(goal, value, half)
-            if most is None
-            else _logit_interval(value, half, most)
+            interval_ends(goal, value, half) if most is None else logit_interval(value, half, most)
         )
         return Expected(value, low, high, level)
 
@@ -210,6 +204,29 @@ class Selection(Frozen):
         return np.asarray(goal(c if self.prior is None else c.deployed(self.prior)), np.float64)
 
 
+def spread_of(repeats: Floats, inside: Floats, here: Floats) -> tuple[float, float]:
+    """What choices on folds came to, and its standard error: nan if too few have a value.
+
+    Parameters
+    ----------
+    repeats : array of float
+        The value of choices on folds of the rows, in each repeat.
+    inside : array of float
+        The same within each bootstrap sample.
+    here : array of float
+        What each sample's own choice has on the rows.
+    """
+    with np.errstate(invalid="ignore"):
+        away = here - inside
+    value, away = float(repeats.mean()), away[np.isfinite(away)]
+    if not np.isfinite(value) or 2 * len(away) < len(here):
+        return value, np.nan
+    spread = float(away.var(ddof=1)) if len(away) > 1 else 0.0
+    # A sample has one set of folds where the rows have several: less what folds alone do.
+    folds = float(repeats.var(ddof=1)) * (1 - 1 / len(repeats)) if len(repeats) > 1 else 0.0
+    return value, sqrt(max(spread - folds, spread / 2))
+
+
 def _divides_by_flagged(goal: Objective) -> bool:
     """Whether a measure is linear in the true positives where it is given how many are flagged,
     and not otherwise."""
@@ -217,14 +234,14 @@ def _divides_by_flagged(goal: Objective) -> bool:
     return getattr(goal, "beta", None) is not None or name in ("precision", "npv", "lift", "mcc")
 
 
-def _interval_ends(goal: Objective, value: float, half: float) -> tuple[float, float]:
+def interval_ends(goal: Objective, value: float, half: float) -> tuple[float, float]:
     """An interval on the scale where the measure has no end: costs are at least 0, rates at most
     1."""
     if getattr(goal, "name", "") in _ABOVE_0 and value > 0:
         factor = exp(min(half / value, 700.0))
         return value / factor, value * factor
     if isinstance(goal, Measure) and (goal.rate or goal.beta is not None):
-        return _logit_interval(value, half, 1.0)
+        return logit_interval(value, half, 1.0)
     low = -1.0 if getattr(goal, "name", "") in ("youden", "mcc") else -inf
     return max(value - half, low), min(value + half, -low)
 
@@ -232,7 +249,7 @@ def _interval_ends(goal: Objective, value: float, half: float) -> tuple[float, f
 _ABOVE_0 = ("lift", "lr_positive", "lr_negative")
 
 
-def _logit_interval(value: float, half: float, most: float) -> tuple[float, float]:
+def logit_interval(value: float, half: float, most: float) -> tuple[float, float]:
     """On the logit scale, between 0 and the most there can be."""
     inside = min(max(value / most, 1e-9), 1 - 1e-9)
     middle, away = log(inside / (1 - inside)), half / most / (inside * (1 - inside))
@@ -240,7 +257,7 @@ def _logit_interval(value: float, half: float, most: float) -> tuple[float, floa
     return min(float(ends[0]), value), max(float(ends[1]), value)
 
 
-def _critical_value(level: float, df: float) -> float:
+def critical_value(level: float, df: float) -> float:
     """So many standard errors to either side."""
     from scipy.special import stdtrit
 
@@ -248,7 +265,7 @@ def _critical_value(level: float, df: float) -> float:
     return NormalDist().inv_cdf(tail) if df == inf else float(stdtrit(df, tail))
 
 
-def _effort(rare: float) -> tuple[int, int]:
+def effort(rare: float) -> tuple[int, int]:
     """How many fold assignments to make, and how many samples to draw, by the size of the rarer
     class: where it is large, a choice costs more and matters less."""
     if rare <= 1_000:
@@ -346,7 +363,7 @@ def _select(items: _Items, aim: Aim) -> Selection | None:
     for _, _, at in items.scores:
         seed = crc32(at.tobytes(), seed)
     rng = np.random.default_rng(seed)
-    repeats, samples = _effort(rare)
+    repeats, samples = effort(rare)
     in_pos: Floats = np.ones(samples)
     in_neg: Floats = np.ones(samples)
     if aim.prior is None and items.unit is None:

@@ -211,6 +211,26 @@ class Aim:
         return self.goal if isinstance(self.goal, Costs) else None
 
     @property
+    def three_way(self) -> bool:
+        """Whether cases may be reviewed: then there are two cuts."""
+        costs = self.costs
+        asked = [self.goal, *(limit.measure for limit in self.limits)]
+        reviews = any(getattr(measure, "reviews", False) for measure in asked)
+        return reviews or (costs is not None and costs.review is not None)
+
+    def needs_one_cut(self, what: str, hint: str = "") -> None:
+        """Refuse an aim that asks for two thresholds, where one is meant."""
+        if self.three_way:
+            rule = f"ask for one threshold: {what}"
+            raise DataError(BadArgument("aim", rule, Shown(self.words), hint, "the aim"))
+
+    @property
+    def by_auc(self) -> bool:
+        """Whether learners are compared by their AUC: where nothing was asked for, and where two
+        cuts are chosen, one by one, on the scores of the best."""
+        return self.assumed or self.three_way
+
+    @property
     def limit_texts(self) -> tuple[str, ...]:
         """The limits besides that of the goal itself."""
         own = self.goal.limit if isinstance(self.goal, Top) else None
@@ -310,6 +330,11 @@ class Aim:
         """Whether flagging a positive more never does harm: then cuts inside of a run of one class
         need not be looked at."""
         return bool(self.goal.helpful and all(limit.helpful for limit in self.limits))
+
+
+# Why there must be one threshold.
+UNITS = "what to expect of two is not known for rows of units"
+LABELS = "a classifier predicts one of two labels, and none for a review"
 
 
 @dataclass(frozen=True)

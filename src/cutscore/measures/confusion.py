@@ -98,6 +98,21 @@ class Confusion:
         return self.tp + self.fp
 
     @property
+    def reviewed_positives(self) -> Number:
+        """Positives that are neither flagged nor passed: 0 of one cut, see :class:`Triage`."""
+        return 0 * self.tp
+
+    @property
+    def reviewed(self) -> Number:
+        """How many cases are reviewed: 0 of one cut, see :class:`Triage`."""
+        return 0 * self.tp
+
+    @property
+    def review_rate(self) -> Number:
+        """The share of cases that is reviewed."""
+        return _ratio(self.reviewed, self.total)
+
+    @property
     def prevalence(self) -> Number:
         """P / (P + N)."""
         return _ratio(self.positives, self.total)

@@ -27,6 +27,12 @@ class Costs:
     tp, tn : float, default 0.0
         Benefit of a true positive and of a true negative. A negative benefit is a cost, such as
         that of acting on a case.
+    review : float, optional
+        Cost of reviewing a case. If it is given there are two cuts: cases are passed, reviewed or
+        blocked. ``fp`` is then the cost of a negative that is blocked, ``fn`` that of a positive
+        that is passed.
+    review_miss : float, default 0.0
+        What a reviewed positive costs besides, where reviews are not always right or come late.
 
     Notes
     -----
@@ -49,10 +55,14 @@ class Costs:
     fn: float
     tp: float = 0.0
     tn: float = 0.0
+    review: float | None = None
+    review_miss: float = 0.0
 
     def __post_init__(self) -> None:
         for field in fields(self):
             value = getattr(self, field.name)
+            if value is None and field.name == "review":
+                continue
             cost = number(value)
             if not abs(cost) <= 1e100:
                 rule, subject = "be a finite number, up to 1e100", f"the cost {field.name}"
@@ -68,6 +78,19 @@ class Costs:
                 raise DataError(BadArgument("costs", rule, worth, hint, subject))
         if not self.on_positives + self.on_negatives:
             raise DataError(BadArgument("costs", "be more than 0 for some error"))
+        if min(self.review or 0.0, self.review_miss) < 0:
+            raise DataError(BadArgument("costs", "be at least 0 for a review", self.review))
+        if self.review is None and self.review_miss:
+            rule, hint = "come with the cost of a review", "Give review as well: review=0."
+            raise DataError(BadArgument("costs", rule, self.review_miss, hint, "review_miss"))
+
+    @property
+    def by_cut(self) -> tuple[Gains, Gains]:
+        """Of two cuts, what a positive above each gains and a negative loses: at the cut for
+        blocking by not being reviewed, at that for reviewing by not being passed."""
+        review, miss = _decimal(self.review or 0.0), _decimal(self.review_miss)
+        fp, fn, tp, tn = (_decimal(x) for x in (self.fp, self.fn, self.tp, self.tn))
+        return (review + miss + tp, fp - review), (fn - review - miss, review + tn)
 
     @property
     def on_positives(self) -> Fraction:
@@ -136,21 +159,29 @@ class Costs:
     def __call__(self, c: Confusion) -> Number:
         """Expected cost of a case."""
         cost = self.fp * c.fp + self.fn * c.fn - self.tp * c.tp - self.tn * c.tn
+        if self.review is not None:
+            cost = cost + self.review * c.reviewed + self.review_miss * c.reviewed_positives
         return cost / c.total
 
     def __repr__(self) -> str:
         shown_fields = (
             f"{field.name}={getattr(self, field.name):g}"
             for field in fields(self)
-            if field.name in ("fp", "fn") or getattr(self, field.name)
+            if field.name in ("fp", "fn")
+            or getattr(self, field.name)
+            or (field.name == "review" and self.review is not None)
         )
         return f"Costs({', '.join(shown_fields)})"
 
 
-def check_costs(costs: object) -> Costs:
-    """Costs and nothing else: a mapping might miss one of them, a name is a measure."""
+def check_costs(costs: object, *, one_cut: str | None = None) -> Costs:
+    """Costs and nothing else: a mapping might miss one of them, a name is a measure. For what has
+    ``one_cut``, without the cost of a review."""
     if not isinstance(costs, Costs):
         raise DataError(BadArgument("costs", "be Costs(fp=..., fn=...)", costs))
+    if one_cut is not None and costs.review is not None:
+        rule = f"have no cost of a review: {one_cut} has one threshold"
+        raise DataError(BadArgument("costs", rule, costs))
     return costs
 
 

@@ -17,7 +17,7 @@ from cutscore.core.findings import BadArgument
 from cutscore.measures.confusion import Confusion
 from cutscore.measures.registry import Measure, find_measure
 
-_HOLDS: dict[str, Callable[[Any, Any], Any]] = {
+HOLDS: dict[str, Callable[[Any, Any], Any]] = {
     ">=": operator.ge,
     "<=": operator.le,
     ">": operator.gt,
@@ -45,7 +45,7 @@ class Limit:
         return self.measure.helpful and (self.sign[0] == ">") == (self.measure.better == 1)
 
     def holds(self, c: Confusion) -> Any:
-        return _HOLDS[self.sign](self.measure(c), self.bound)
+        return HOLDS[self.sign](self.measure(c), self.bound)
 
     def sees(self, here: Confusion, there: Confusion) -> Any:
         """What it looks at: the rows here or the cases there, at another prior. A count is one of

@@ -83,11 +83,13 @@ class Measure:
     """The signs of limits on it that can be shown to hold out of sample."""
     elsewhere: str = ""
     """What others call it."""
+    reviews: bool = False
+    """Whether it counts cases that are reviewed, so that there are two cuts."""
 
     @property
     def is_count(self) -> bool:
         """Whether it counts rows."""
-        return self.part is not None and self.whole is None
+        return self.whole is None and (self.part is not None or (self.reviews and not self.rate))
 
     @property
     def of_class(self) -> bool | None:
@@ -97,8 +99,8 @@ class Measure:
     @property
     def needs(self) -> tuple[bool, bool]:
         """Whether it says nothing of rows without positives, and of rows without negatives: it is
-        0/0 there, or has the same value at all cuts. Counts are what they are."""
-        if self.is_count:
+        0/0 there, or has the same value at all cuts. Counts, and reviews, are what they are."""
+        if self.is_count or self.reviews:
             return False, False
         if self.beta is not None:
             return True, False
@@ -193,6 +195,7 @@ def _rows() -> list[Measure]:
         _class_rate(
             *("fnr", "share of positives missed", fn, _POSITIVES),
             better=-1,
+            called="miss rate",
             aim="the least share of positives missed",
             guaranteed="<",
         ),
@@ -207,7 +210,7 @@ def _rows() -> list[Measure]:
             helpful=False,
             prior_free=True,
             guaranteed="<>",
-            elsewhere="alerts alarms inspections reviews investigations capacity budget",
+            elsewhere="alerts alarms inspections investigations capacity budget",
         ),
         _measure(
             *("flagged_rate", "share flagged"),
@@ -238,6 +241,26 @@ def _rows() -> list[Measure]:
             part=tn,
             whole=(0, 0, 1, 1),
             rate=True,
+            guaranteed=">",
+        ),
+        _measure(
+            *("reviewed", "how many are reviewed"),
+            better=-1,
+            helpful=False,
+            aim="the fewest reviews",
+            prior_free=True,
+            reviews=True,
+            elsewhere="reviews",
+        ),
+        _measure(
+            *("review_rate", "share reviewed"),
+            better=-1,
+            helpful=False,
+            called="share reviewed",
+            aim="the least share reviewed",
+            rate=True,
+            guaranteed="<",
+            reviews=True,
         ),
         _measure("lift", "precision over prevalence", called="lift", part=tp, whole=_FLAGGED),
         _measure("lr_positive", "likelihood ratio LR+ of the flagged", prior_free=True),
@@ -258,6 +281,7 @@ def _rows() -> list[Measure]:
             *("error_rate", "share decided wrong"),
             better=-1,
             linear=_equal_case_gains,
+            called="error rate",
             aim="the least share of errors",
             part=(0, 1, 1, 0),
             whole=_ALL,

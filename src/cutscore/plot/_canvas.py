@@ -208,7 +208,7 @@ def axis_text(x: float) -> str:
 
 def add_legend(
     ax: Axes,
-    place: Literal["best", "upper left", "upper center"] = "best",
+    place: Literal["best", "upper left", "upper center", "center left"] = "best",
     *,
     frame: bool = False,
 ) -> None:

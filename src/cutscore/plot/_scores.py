@@ -14,7 +14,8 @@ from cutscore.core.findings.arguments import BadArgument
 from cutscore.core.findings.statistics import TooFew
 from cutscore.decision.choice import OperatingPoint, Stability
 from cutscore.linear import Margins
-from cutscore.measures.confusion import count_text
+from cutscore.measures.confusion import Number, count_text
+from cutscore.measures.triage import Triage
 from cutscore.plot._canvas import (
     COLOURS,
     add_legend,
@@ -214,9 +215,10 @@ def distributions(s: Sweep, ax: Axes | None = None, *, bins: int = 60) -> Axes:
 def operating_point(p: OperatingPoint, ax: Axes | None = None, *, bins: int = 60) -> Axes:
     """Draw what an operating point does to the scores of either class.
 
-    The flagged side is shaded. The numbers are those of ``p.confusion``, the rows of the sweep; the
-    heights are densities within each class, as in :func:`cutscore.plot.distributions`. Where the
-    verdict is not to use the threshold, the title says that first.
+    The flagged side is shaded; of two thresholds the reviewed part more lightly. The numbers are
+    those of ``p.confusion``, the rows of the sweep; the heights are densities within each class, as
+    in :func:`cutscore.plot.distributions`. Where the verdict is not to use the threshold, the title
+    says that first.
 
     Parameters
     ----------
@@ -240,25 +242,40 @@ def operating_point(p: OperatingPoint, ax: Axes | None = None, *, bins: int = 60
     check_kind(p, OperatingPoint, "operating_point", "cs.choose(s, objective)")
     ax = distributions(p.sweep, new_axes(6.2, 4.0) if ax is None else ax, bins=bins)
     left, right = ax.get_xlim()
-    at = float(np.clip(p.threshold, left, right))
-    ax.axvspan(at, right, color="0.93", linewidth=0, zorder=0.5)
-    if np.isfinite(p.threshold):
-        ax.axvline(at, ymax=0.76, color="0.15", linewidth=1.4, zorder=4)
+    three_way = p.question.three_way
+    greys = {p.cuts.review: "0.96", p.threshold: "0.93"}  # one, or two
+    for t, grey in greys.items():
+        at = float(np.clip(t, left, right))
+        ax.axvspan(at, right, color=grey, linewidth=0, zorder=0.5)
+        if np.isfinite(t):
+            ax.axvline(at, ymax=0.76, color="0.15", linewidth=1.4, zorder=4)
     # Room for the numbers above the histograms; the legend goes between them.
     ax.set(xlim=(left, right), ylim=(0, ax.get_ylim()[1] / 0.74))
     c = p.confusion
-    sides = (
-        (0.015, "left", "not flagged", f"FN {count_text(c.fn)}", f"TN {count_text(c.tn)}"),
-        (0.985, "right", "flagged", f"TP {count_text(c.tp)}", f"FP {count_text(c.fp)}"),
-    )
-    for x, side, *texts in sides:
+    left_out, taken = (c.fn, c.tn), (c.tp, c.fp)
+    sides: list[tuple[float, str, tuple[str, ...]]] = [
+        (0.015, "left", ("not flagged", *map("{} {}".format, ("FN", "TN"), _texts(left_out)))),
+        (0.985, "right", ("flagged", *map("{} {}".format, ("TP", "FP"), _texts(taken)))),
+    ]
+    if isinstance(c, Triage):
+        ways = {"passed": left_out, "reviewed": (c.reviewed_pos, c.reviewed_neg), "blocked": taken}
+        places = ((0.015, "left"), (0.5, "center"), (0.985, "right"))
+        of = ("positive", "negative")
+        sides = [
+            (x, side, (way, *map("{} {}".format, _texts(two), of)))
+            for (x, side), (way, two) in zip(places, ways.items(), strict=True)
+        ]
+    for x, side, texts in sides:
         for k, (text, colour) in enumerate(zip(texts, ("0.15", POSITIVE, NEGATIVE), strict=True)):
             at_top = {"xycoords": "axes fraction", "ha": side, "va": "top", "path_effects": []}
             bold = "bold" if k == 0 else "normal"
             put_text(ax, text, (x, 0.985 - 0.068 * k), color=colour, fontweight=bold, **at_top)
-    add_legend(ax, "upper center")
+    add_legend(ax, "center left" if three_way else "upper center")
     rule = rule_text(p)
     best = "lowest" if p.question.goal.better < 0 else "highest"
+    if three_way:
+        review, block = map(axis_text, p.cuts)
+        rule = f"Review scores ≥ {review}, block ≥ {block}"
     title = f"{'Flag scores ' if rule[0] == '≥' else ''}{rule} ({best} {p.objective})"
     title = title[0].upper() + title[1:]
     style: dict[str, Any] = {"loc": "left", "fontsize": 10, "parse_math": False}
@@ -266,6 +283,10 @@ def operating_point(p: OperatingPoint, ax: Axes | None = None, *, bins: int = 60
         title, style["color"] = f"{p.verdict.headline}\n{title}", "#b3261e"
     ax.set_title(title, **style)
     return ax
+
+
+def _texts(masses: tuple[Number, Number]) -> list[str]:
+    return [count_text(mass) for mass in masses]
 
 
 def stability(

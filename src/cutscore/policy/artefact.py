@@ -20,16 +20,23 @@ from cutscore.core.checks import as_array, check_threshold, one_of, score_column
 from cutscore.core.errors import CutscoreError, DataError, UndefinedError
 from cutscore.core.files import written_aside
 from cutscore.core.findings.arguments import BadArgument, Conflict
-from cutscore.core.findings.base import Fix, Shown, Where, shown
-from cutscore.core.findings.rows import ValueMissing
+from cutscore.core.findings.base import Fix, Shown, shown
 from cutscore.core.findings.statistics import CantMerge, CountsRows, SweepCompact
 from cutscore.core.frozen import derived
 from cutscore.core.html import Card, Facts, thumbnail
 from cutscore.core.interval import Interval
 from cutscore.core.json import Count, Extended
-from cutscore.decision.choice import OperatingPoint, choose, expectation, point_at, reach
+from cutscore.decision.choice import (
+    CutPair,
+    OperatingPoint,
+    choose,
+    expectation,
+    headline,
+    point_at,
+    reach,
+)
+from cutscore.decision.three_way import decide_scores
 from cutscore.inference.auc import auc_interval
-from cutscore.inference.rates import interval
 from cutscore.inference.roc_band import band_width
 from cutscore.inference.selection import Expected
 from cutscore.measures.aim import Aim, GoalLike, Top, as_objective
@@ -45,9 +52,16 @@ if TYPE_CHECKING:
     from cutscore.policy.check import PolicyCheck
 
 Label = bool | int | float | str
+Threshold = float | tuple[float, float]
+"""A threshold that is given; of two that for reviewing, then that for blocking."""
 
 RATES = ("recall", "fpr", "precision", "flagged_rate")
 """What is promised besides what was aimed at."""
+THREE_WAY_RATES = (
+    *("recall", "fnr", "fpr", "specificity"),
+    *("precision", "npv", "review_rate", "error_rate"),
+)
+"""The same of two cuts."""
 
 
 @dataclass(frozen=True)
@@ -57,7 +71,7 @@ class Cuts:
     Parameters
     ----------
     thresholds
-        Exactly one for now.
+        One, or two: that for reviewing, then that for blocking.
     groups
         Thresholds of groups; none for now.
 
@@ -72,11 +86,21 @@ class Cuts:
     groups: Mapping[str, tuple[Extended, ...]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        if len(self.thresholds) != 1:
-            raise DataError(BadArgument("thresholds", "be exactly one", self.thresholds))
+        if len(self.thresholds) not in (1, 2):
+            raise DataError(BadArgument("thresholds", "be one or two", self.thresholds))
         if self.groups:
             raise DataError(BadArgument("groups", "be empty: groups have no cuts yet", self.groups))
         object.__setattr__(self, "thresholds", tuple(map(check_threshold, self.thresholds)))
+
+    @property
+    def review(self) -> float:
+        """The score from which on a case is reviewed; the only one if there is one."""
+        return self.thresholds[0]
+
+    @property
+    def block(self) -> float:
+        """The score from which on a case is blocked, or flagged."""
+        return self.thresholds[-1]
 
 
 def is_label(value: object) -> bool:
@@ -230,6 +254,13 @@ class Policy(Card):
             if name in MEASURES and MEASURES[name].rate and not 0 <= promise.value <= 1:
                 rule = f"have a share for the {name}"
                 raise DataError(BadArgument("promises", rule, promise.value))
+        t = self.cuts.thresholds
+        if len(t) != 1 + self.aim.three_way:
+            rule = "be two, for reviewing and for blocking, exactly if the aim reviews cases"
+            raise DataError(BadArgument("thresholds", rule, t))
+        if t[0] < t[-1] if self.reverse else t[0] > t[-1]:
+            rule = "be that for reviewing, then that for blocking, which blocks no more"
+            raise DataError(BadArgument("thresholds", rule, t))
         if self.aim.units is not None:  # no file holds them
             object.__setattr__(self, "aim", replace(self.aim, units=None))
 
@@ -243,13 +274,13 @@ class Policy(Card):
         *,
         calibrator: Calibrator | str = "auto",
         evidence: str = "auto",
-        threshold: float | None = None,
+        threshold: Threshold | None = None,
         score: str = "score",
         reverse: bool = False,
         labels: Labels | None = None,
         provenance: Provenance | None = None,
     ) -> Policy:
-        """Choose the best threshold for an aim, and keep what it was chosen on.
+        """Choose the best threshold for an aim, or two, and keep what they were chosen on.
 
         Parameters
         ----------
@@ -263,7 +294,8 @@ class Policy(Card):
             What to keep of the rows, see :class:`cutscore.policy.Evidence`: ``"scores"``,
             ``"corners"``, ``"blocks"``, or "auto" for the first of these that is small enough.
         threshold
-            A threshold that is given, as people type it; it is not chosen then.
+            A threshold that is given, as people type it; it is not chosen then. Of an aim that
+            reviews cases two: that for reviewing, and that for blocking.
         score
             The name of the column that has the score.
         reverse
@@ -285,7 +317,7 @@ class Policy(Card):
         if threshold is None:
             point = choose(s, asked)
         else:
-            point = point_at(s, asked, _turned(check_threshold(threshold), reverse))
+            point = point_at(s, asked, _given_cuts(asked, threshold, reverse))
         if isinstance(calibrator, str):
             calibrator = calibrate(s, calibrator)
         return cls.from_point(
@@ -327,9 +359,9 @@ class Policy(Card):
             provenance = replace(provenance, digest=digest_of(s), rows=rows)
         return cls(
             aim=aim,
-            cuts=Cuts((_turned(point.threshold, reverse),)),
+            cuts=cuts_of(point, reverse),
             calibrator=calibrator,
-            evidence=Evidence.of(s, evidence, cut=point.cut, units=units),
+            evidence=Evidence.of(s, evidence, cuts=point.cut_indices, units=units),
             labels=labels or Labels(),
             provenance=provenance,
             promises=promises_of(point, given=given) if promises is None else promises,
@@ -343,8 +375,13 @@ class Policy(Card):
 
     @property
     def threshold(self) -> float:
-        """The one threshold, as people type it."""
-        return self.cuts.thresholds[0]
+        """The threshold, as people type it; of two that for blocking."""
+        return self.cuts.block
+
+    @property
+    def three_way(self) -> bool:
+        """Whether cases may be reviewed: there are two thresholds."""
+        return len(self.cuts.thresholds) == 2
 
     @property
     def sweep(self) -> Sweep:
@@ -365,17 +402,17 @@ class Policy(Card):
 
     @property
     def confusion(self) -> Confusion:
-        """What the threshold does on the evidence."""
-        return self.sweep.at(_turned(self.threshold, self.reverse))
+        """What the thresholds do on the evidence."""
+        return self.point.confusion
 
     @derived
     def point(self) -> OperatingPoint:
         """The operating point on the evidence; with ``reverse`` that of −score."""
-        threshold = _turned(self.threshold, self.reverse)
+        cuts = CutPair(*(_turned(t, self.reverse) for t in (self.cuts.review, self.cuts.block)))
         try:
-            found = point_at(self.sweep, self.aim, threshold)
+            found = point_at(self.sweep, self.aim, cuts)
         except UndefinedError:  # a guarantee that needs every score: what is seen on the rows
-            found = point_at(self.sweep, self.aim.on_rows, threshold)
+            found = point_at(self.sweep, self.aim.on_rows, cuts)
         return replace(found, feasible=self.feasible)
 
     @property
@@ -390,6 +427,9 @@ class Policy(Card):
     @property
     def rule(self) -> str:
         """The decision in words."""
+        if self.three_way:
+            text = headline(self.point, self.reverse)
+            return text[0].lower() + text[1:].replace("scores", self.score)
         flags = -inf if self.reverse else inf
         if self.threshold == flags:
             return "flag nothing" if not self.confusion.flagged else f"flag score {flags}"
@@ -402,20 +442,10 @@ class Policy(Card):
 
     # ---------------------------------------------------------------------------------- decisions
 
-    def decide(self, scores: ArrayLike) -> NDArray[np.bool_]:
-        """Whether to flag each score. NaN is refused."""
-        a = as_array(scores, "score")
-        x = score_column(a.reshape(-1))
-        t = rounded(x.dtype, self.threshold, up=not self.reverse)
-        flagged = x <= t if self.reverse else x >= t
-        # Of most arrays one sum tells that there is no NaN.
-        with np.errstate(over="ignore", invalid="ignore"):
-            total = x.sum(dtype=np.float64)
-        if np.isnan(total) and (missing := np.isnan(x)).any():
-            raise DataError(
-                ValueMissing("score", "NaN", where=Where(int(missing.argmax()), "score"))
-            )
-        return np.asarray(flagged.reshape(a.shape))
+    def decide(self, scores: ArrayLike) -> NDArray[Any]:
+        """Whether to flag each score. Of two thresholds: 0 to pass, 1 to review, 2 to block it, as
+        int8. NaN is refused."""
+        return decide_scores(scores, self.cuts.thresholds, reverse=self.reverse)
 
     def llr(self, scores: ArrayLike) -> Floats:
         """The log-likelihood ratio of each score."""
@@ -443,7 +473,7 @@ class Policy(Card):
         subject_to: LimitsLike | None = None,
         prior: float | None = None,
         confidence: float | None = None,
-        threshold: float | None = None,
+        threshold: Threshold | None = None,
         drop_limits: bool = False,
     ) -> Policy:
         """The same policy for another aim: the threshold is chosen anew on the evidence.
@@ -459,7 +489,8 @@ class Policy(Card):
         prior, confidence
             Another share of positives; another confidence of the limits.
         threshold
-            A threshold that is given, whatever follows from the aim.
+            A threshold that is given, whatever follows from the aim; two, (review, block), if it
+            reviews cases.
         drop_limits
             Let go of the limits.
 
@@ -486,13 +517,13 @@ class Policy(Card):
         return replace(
             self,
             aim=aim,
-            cuts=Cuts((_turned(point.threshold, self.reverse),)),
+            cuts=cuts_of(point, self.reverse),
             promises=promises_of(point, given=given) if known else {},
             given=given,
             feasible=point.feasible,
         )
 
-    def _chosen(self, aim: Aim, threshold: float | None) -> OperatingPoint:
+    def _chosen(self, aim: Aim, threshold: Threshold | None) -> OperatingPoint:
         """What the evidence says for an aim; with ``reverse`` of −score."""
         if aim.confidence is not None and self.evidence.units is not None:
             hint = "Choose the policy on the rows again, with units."
@@ -500,8 +531,7 @@ class Policy(Card):
         try:
             if threshold is None:
                 return choose(self.sweep, aim)
-            t = _turned(check_threshold(threshold), self.reverse)
-            return point_at(self.sweep, aim, t)
+            return point_at(self.sweep, aim, _given_cuts(aim, threshold, self.reverse))
         except UndefinedError as error:
             raise _with_way_out(error) from error
 
@@ -738,7 +768,7 @@ def promises_of(
     """
     aim, s = point.question, point.sweep
     wanted: dict[str, Any] = {point.objective: aim.goal}
-    for name in RATES:
+    for name in THREE_WAY_RATES if aim.three_way else RATES:
         wanted.setdefault(name, name)
     out: dict[str, Expected] = {}
     for name, measure in wanted.items():
@@ -770,12 +800,16 @@ def _certain(point: OperatingPoint, scores: int) -> dict[str, Expected]:
     return out
 
 
+def cuts_of(point: OperatingPoint, reverse: bool) -> Cuts:
+    """The thresholds of a point, as people type them."""
+    two = point.cuts if point.question.three_way else (point.threshold,)
+    return Cuts(tuple(_turned(t, reverse) for t in two))
+
+
 def _of_given(point: OperatingPoint, measure: GoalLike) -> Expected | None:
     aim, goal = point.question, as_objective(measure)
     with suppress(CutscoreError):
-        span = interval(point.sweep, goal, at=point, prior=aim.prior, level=aim.level)
-        goal = goal.measure if isinstance(goal, Top) else goal
-        return Expected(float(goal(point.deployed)), span.low, span.high, aim.level)
+        return point.as_given(goal, aim.level)
     return None
 
 
@@ -807,8 +841,7 @@ def merged(a: Policy, b: Policy) -> Policy:
         raise UndefinedError(CountsRows("addition of policies", hint, "units"))
     ways = (a.provenance.scores, b.provenance.scores)
     provenance = Provenance(scores="; ".join(dict.fromkeys(ways)))
-    t = _turned(a.threshold, a.reverse)
-    point = point_at(s, a.aim, t) if a.given else choose(s, a.aim)
+    point = point_at(s, a.aim, a.point.cuts) if a.given else choose(s, a.aim)
     return Policy.from_point(
         point,
         calibrate(s),
@@ -824,8 +857,8 @@ def _label(label: Label | None) -> str:
     return "none" if label is None else shown(label)
 
 
-def _of(p: Policy) -> float | str:
-    return p.threshold if p.given else "a chosen one"
+def _of(p: Policy) -> tuple[float, ...] | str:
+    return p.cuts.thresholds if p.given else "a chosen one"
 
 
 def _with_way_out(error: UndefinedError) -> UndefinedError:
@@ -837,13 +870,19 @@ def _with_way_out(error: UndefinedError) -> UndefinedError:
     return UndefinedError(replace(found, hint=hint, fixes=(Fix("evidence", "scores"),)))
 
 
-def rounded(dtype: np.dtype[Any], threshold: float, *, up: bool) -> Any:
-    """A threshold in the type of the scores, to the side on which none of them changes: NumPy would
-    compare float32 scores with the nearest float32."""
-    with np.errstate(over="ignore"):
-        near = dtype.type(threshold)
-    beyond = float(near) < threshold if up else float(near) > threshold
-    return np.nextafter(near, dtype.type(inf if up else -inf)) if beyond else near
+def _given_cuts(aim: Aim, threshold: Threshold, reverse: bool) -> CutPair:
+    """Thresholds that are given, as cuts of what rises with the chance of a positive."""
+    two = threshold if isinstance(threshold, (tuple, list)) else (threshold,)
+    if len(two) != 1 + aim.three_way:
+        rule = "be one number"
+        if aim.three_way:
+            rule = "be two, (review, block), since the aim reviews cases"
+        raise DataError(BadArgument("threshold", rule, threshold))
+    review, block = (_turned(check_threshold(two[k]), reverse) for k in (0, -1))
+    if review > block:
+        rule = "be (review, block): what is blocked is part of what is not passed"
+        raise DataError(BadArgument("threshold", rule, threshold))
+    return CutPair(review, block)
 
 
 def _turned(threshold: float, reverse: bool) -> float:

@@ -38,12 +38,13 @@ from cutscore.core.html import Card, Facts
 from cutscore.core.json import to_plain
 from cutscore.core.numbers import format_like
 from cutscore.core.types import Array, ArrayLike, Label
+from cutscore.decision.choice import point_at
 from cutscore.decision.verdict import FEWEST
 from cutscore.inference.auc import auc_interval
 from cutscore.inference.placements import effective, sizes_of
-from cutscore.inference.rates import clopper_pearson, interval, wilson
+from cutscore.inference.rates import clopper_pearson, wilson
 from cutscore.inference.selection import Expected
-from cutscore.measures.aim import Top, as_objective
+from cutscore.measures.aim import as_objective
 from cutscore.measures.limits import Limit
 from cutscore.measures.prior import check_level
 from cutscore.measures.registry import Objective
@@ -221,7 +222,7 @@ class _Checked:
     def __init__(self, policy: Policy, s: Sweep, level: float) -> None:
         self.policy, self.s, self.level = policy, s, level
         self.aim = policy.aim
-        self.threshold = policy.point.threshold
+        self.point = point_at(s, policy.aim.on_rows, policy.point.cuts)
         self.total = s.P + s.N
 
     def result(self) -> PolicyCheck:
@@ -260,13 +261,9 @@ class _Checked:
         return None
 
     def measured(self, goal: Objective, level: float, method: str | None = None) -> Expected | None:
-        """A measure of the rows at the threshold, at the prior of the aim if it has one."""
-        prior = self.aim.prior
-        span = interval(self.s, goal, at=self.threshold, prior=prior, level=level, method=method)
-        goal = goal.measure if isinstance(goal, Top) else goal
-        c = self.s.at(self.threshold)
-        value = float(goal(c if prior is None else c.deployed(prior)))
-        return None if isnan(value) else Expected(value, span.low, span.high, level)
+        """A measure of the rows at the thresholds, at the prior of the aim if it has one."""
+        found = self.point.as_given(goal, level, method)
+        return None if isnan(found.value) else found
 
     def limit(self, limit: Limit) -> LimitOutcome:
         shown_by = self.aim.confidence or self.level
@@ -290,9 +287,10 @@ class _Checked:
         """What a limit is on. A count is one of rows: of as many as the policy was chosen on."""
         measure = limit.measure
         if not measure.is_count:
-            exact = measure.binomial and (self.aim.prior is None or measure.prior_free)
+            here = self.aim.prior is None or measure.prior_free
+            exact = here and (measure.binomial or self.aim.three_way)
             return self.measured(measure, level, "clopper-pearson" if exact else None)
-        share = float(measure(self.s.at(self.threshold))) / self.total
+        share = float(measure(self.point.confusion)) / self.total
         n = effective(self.total, sum(self.s.square_totals("a limit")))
         low, high = clopper_pearson(share * n, n, level)
         rows = float(self.policy.sweep.P + self.policy.sweep.N)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
@@ -65,7 +66,7 @@ class Evidence(Frozen):
 
     @classmethod
     def of(
-        cls, s: Sweep, kind: str = "auto", *, cut: int | None = None, units: int | None = None
+        cls, s: Sweep, kind: str = "auto", *, cuts: Sequence[int] = (), units: int | None = None
     ) -> Evidence:
         """The evidence of a sweep.
 
@@ -76,9 +77,9 @@ class Evidence(Frozen):
         kind
             What to keep: one of the kinds, or "auto" for the first of them that is small enough:
             100,000 scores, 100,000 corners, else 50,000 blocks.
-        cut
-            A cut that stays one, inside of a run of one class too: how many of the distinct scores
-            it flags.
+        cuts
+            Cuts that stay such, inside of a run of one class too: how many of the distinct scores
+            are above each.
         units
             How many units the rows come from.
         """
@@ -89,9 +90,9 @@ class Evidence(Frozen):
             return cls("scores", s, units)
         if isinstance(s, Sketch):
             return cls("blocks", s, units)
-        kept = _corners(s, cut)
+        kept = _corners(s, cuts)
         if kind == "blocks" or (kind == "auto" and len(kept) > ENTRIES):
-            return cls("blocks", sketch(kept, BLOCKS, _same_cut(s, kept, cut)), units)
+            return cls("blocks", sketch(kept, BLOCKS, _same_cuts(s, kept, cuts)), units)
         # Where nothing was merged every score is there.
         return cls("corners" if kept.merged else "scores", kept, units)
 
@@ -265,35 +266,41 @@ def _falls(values: NDArray[np.float64]) -> bool:
     return bool((values[1:] < values[:-1]).all() and not np.isnan(values[:1]).any())
 
 
-def _corners(s: Sweep, cut: int | None) -> Sweep:
+def _corners(s: Sweep, cuts: Sequence[int]) -> Sweep:
     """The sweep with runs of one class merged, but not across a cut."""
-    compact = s.compact()
-    if compact is s or compact.top is None or cut is None or not 0 < cut < len(s):
-        return compact
+    kept = s.compact()
+    for cut in cuts:
+        if kept is not s and kept.top is not None and 0 < cut < len(s):
+            kept = _split(kept, s, cut)
+    return kept
+
+
+def _split(kept: Sweep, s: Sweep, cut: int) -> Sweep:
+    """The same with one run in two, if a cut is inside of it."""
+    assert kept.top is not None
     last = float(s.threshold[cut - 1])
-    k = int(np.searchsorted(-compact.threshold, -last))
-    if compact.threshold[k] == last:
-        return compact
+    k = int(np.searchsorted(-kept.threshold, -last))
+    if kept.threshold[k] == last:
+        return kept
     own = s.threshold if s.top is None else s.top
-    first = int(np.searchsorted(-own, -compact.top[k]))
+    first = int(np.searchsorted(-own, -kept.top[k]))
 
     def split(name: str) -> Masses | None:
-        merged, each = getattr(compact, name), getattr(s, name)
+        merged, each = getattr(kept, name), getattr(s, name)
         if merged is None:
             return None
         above = each[first:cut].sum()
         return np.concatenate((merged[:k], [above, merged[k] - above], merged[k + 1 :]))
 
     masses = map(split, _COLUMNS[2:])
-    top = np.insert(compact.top, k + 1, own[cut])
-    return Sweep._adopt(np.insert(compact.threshold, k, last), *masses, top)
+    top = np.insert(kept.top, k + 1, own[cut])
+    return Sweep._adopt(np.insert(kept.threshold, k, last), *masses, top)
 
 
-def _same_cut(s: Sweep, kept: Sweep, cut: int | None) -> list[int]:
-    """A cut of a sweep among those of its corners."""
-    if cut is None or not 0 < cut < len(s):
-        return []
-    return [int(np.searchsorted(-kept.threshold, -s.threshold[cut - 1])) + 1]
+def _same_cuts(s: Sweep, kept: Sweep, cuts: Sequence[int]) -> list[int]:
+    """Cuts of a sweep among those of its corners."""
+    inside = [cut for cut in cuts if 0 < cut < len(s)]
+    return [int(np.searchsorted(-kept.threshold, -s.threshold[cut - 1])) + 1 for cut in inside]
 
 
 def digest_of(s: Sweep) -> str:

@@ -21,6 +21,10 @@ _MOST = 1 << 28
 # What a file of JSON may have in front: a byte order mark, and space.
 _BEFORE = b"\xef\xbb\xbf \t\r\n"
 _RULES = ("flag iff score >= threshold", "flag iff score <= threshold")
+_THREE_WAY_RULES = (
+    "block iff score >= the second threshold, else review iff score >= the first, else pass",
+    "block iff score <= the second threshold, else review iff score <= the first, else pass",
+)
 
 _T = TypeVar("_T")
 
@@ -29,7 +33,8 @@ def as_dict(p: Policy) -> dict[str, Any]:
     values = {f.name: to_plain(getattr(p, f.name)) for f in fields(p)}
     # Last, since it is long.
     evidence = values.pop("evidence")
-    return {"format": FORMAT, "rule": _RULES[p.reverse]} | values | {"evidence": evidence}
+    rules = _THREE_WAY_RULES if p.three_way else _RULES
+    return {"format": FORMAT, "rule": rules[p.reverse]} | values | {"evidence": evidence}
 
 
 def as_text(p: Policy) -> str:

@@ -23,7 +23,7 @@ def log_policy(policy: Policy, prefix: str = "") -> None:
         {name: (e.value, e.low, e.high) for name, e in policy.promises.items()},
         {
             "rule": policy.rule,
-            "threshold": repr(policy.threshold),
+            "threshold": ", ".join(map(repr, policy.cuts.thresholds)),
             "aim": "given" if policy.given else policy.aim.words,
             "prior": repr(policy.prior),
             "feasible": str(policy.feasible),

@@ -47,17 +47,17 @@ from cutscore.inference.auc import auc_interval
 from cutscore.inference.placements import sizes_of
 from cutscore.inference.selection import Selection, select_among
 from cutscore.inference.units import Units
-from cutscore.measures.aim import Aim, AimOptions
+from cutscore.measures.aim import UNITS, Aim, AimOptions
 from cutscore.measures.costs import Costs
 from cutscore.measures.registry import MEASURES as KNOWN
 from cutscore.report.summary import (
-    MEASURES,
     Difference,
     Estimate,
     Groups,
     ScoreSummary,
     Summary,
     maybe,
+    measures_of,
 )
 from cutscore.report.traces import (
     by_parts,
@@ -168,6 +168,7 @@ def summarise(  # noqa: PLR0913 - options have names
         }
     among = among or {}
     if unit is not None:
+        aim.needs_one_cut(UNITS)
         areas = maybe(auc_covariance, y, columns, weight=weight, positive=positive, unit=unit)
         # Those of rows would be too narrow.
         spans = dict.fromkeys(columns)
@@ -384,7 +385,7 @@ def _score_summary(one: ScoreEvidence, aim: Aim, detail: float) -> ScoreSummary:
     p = forecast if forecast is not None else s if probabilities else None
     # Bands of rows would be too narrow for clusters.
     of_rows = None if one.clustered else level
-    drawn = trace(s, h, point.cut, level=of_rows, detail=detail)
+    drawn = trace(s, h, *point.cut_indices, level=of_rows, detail=detail)
     turn = -1.0 if reverse else 1.0
     at = None
     if calibrator is not None and np.isfinite(point.threshold):
@@ -472,12 +473,12 @@ def _measures(point: OperatingPoint, level: float) -> dict[str, Estimate]:
     """What to expect on new rows; where nothing is known of them, what there is on these."""
     d, goal = point.deployed, point.question.goal
     out = {}
-    for name in MEASURES:
+    for name in measures_of(point.question):
         found = expectation(point, name, level)
         if found is None:
             out[name] = Estimate(float(getattr(d, name)))
         else:
-            sure = KNOWN[name].binomial or name == goal.name
+            sure = KNOWN[name].binomial or name == goal.name or point.question.three_way
             out[name] = Estimate.of(found) if sure else Estimate(found.value)
     if isinstance(goal, Costs):
         found = expectation(point, goal, level)

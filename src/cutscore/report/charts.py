@@ -75,6 +75,8 @@ class Panel:
     marks: Sequence[Mark] = ()
     threshold: float | None = None
     """Where the threshold is along the horizontal axis."""
+    review: float | None = None
+    """Where that for reviewing is, if there are two."""
     of: int | None = None
     """The number of the score, if each has a panel of its own."""
     note: str = ""
@@ -103,7 +105,9 @@ UNIT = [Tick(k / 5, f"{k / 5:g}") for k in range(6)]
 
 def charts(summary: Summary) -> list[Chart]:
     """All but the histograms, in the order of the page."""
-    every = [_roc(summary), _precision_recall(summary), _costs(summary), _benefit(summary)]
+    every = [_roc(summary), _precision_recall(summary)]
+    if not summary.asked.three_way:  # both are about one threshold
+        every += [_costs(summary), _benefit(summary)]
     every.append(_calibration(summary))
     return every if summary.grid is None else [*every, _surface(summary)]
 
@@ -117,6 +121,8 @@ def histograms(summary: Summary) -> Chart:
     for k, one in enumerate(summary.scores):
         t = one.trace
         lines: list[Line] = [_flagged_area(place(one))]
+        if summary.asked.three_way:
+            lines.insert(0, _flagged_area(place(one, review=True), "reviewed"))
         ticks: list[Tick] = []
         classes = ((t.neg, "neg", summary.N), (t.pos, "pos", summary.P))
         for kind, scaled in (
@@ -136,6 +142,7 @@ def histograms(summary: Summary) -> Chart:
                 ticks,
                 lines,
                 threshold=place(one),
+                review=place(one, review=True) if summary.asked.three_way else None,
                 of=k,
                 note=_clipping_note(one),
             )
@@ -144,8 +151,8 @@ def histograms(summary: Summary) -> Chart:
     return Chart("scores", "Scores by class", panels, "", legend)
 
 
-def _flagged_area(at: float) -> Line:
-    return Line("flagged", f"M{_whole(at)},0H1000V1000H{_whole(at)}Z", "flagged")
+def _flagged_area(at: float, kind: str = "flagged") -> Line:
+    return Line(kind, f"M{_whole(at)},0H1000V1000H{_whole(at)}Z", kind)
 
 
 def _clipping_note(one: ScoreSummary) -> str:
@@ -162,9 +169,10 @@ def _clipping_note(one: ScoreSummary) -> str:
     return f"Rows beyond the axis are in the outermost bins: {', '.join(parts)}." if parts else ""
 
 
-def place(one: ScoreSummary) -> float:
-    """Where the threshold is along the axis of the scores."""
-    return float(one.trace.axis.place(np.array([one.point.threshold]))[0])
+def place(one: ScoreSummary, *, review: bool = False) -> float:
+    """Where the threshold is along the axis of the scores; or that for reviewing."""
+    cuts = one.point.cuts
+    return float(one.trace.axis.place(np.array([cuts.review if review else cuts.block]))[0])
 
 
 def _score_name(one: ScoreSummary) -> str:
@@ -200,21 +208,25 @@ def _roc(summary: Summary) -> Chart:
         at = np.concatenate(([0], one.trace.vertex + 1, [len(x) - 1]))
         own += (Line("hull", path(x[at], y[at])), Line("curve", path(x, y)))
         lines.append(own)
-    c = summary.scores[0].point.confusion
+    c, three_way = summary.scores[0].point.confusion, summary.asked.three_way
+    marks = [Mark("roc", float(c.fpr), float(c.recall))]
+    if three_way:
+        marks.append(Mark("roc-review", 1 - float(c.specificity), 1 - float(c.fnr)))
     panel = Panel(
         "False positive rate (1 − specificity)",
         "Sensitivity (recall)",
         UNIT,
         UNIT,
-        [Line("guide", "M0,1000L1000,0"), Line("iso costed", "", "iso")],
+        [Line("guide", "M0,1000L1000,0"), *([] if three_way else [Line("iso costed", "", "iso")])],
         _each(lines),
-        [Mark("roc", float(c.fpr), float(c.recall))],
+        marks,
     )
     aucs = [f"AUC {one.auc.text()}" for one in summary.scores]
     more = [Swatch("line thin", "convex hull"), Swatch("line dashed", "chance")]
     if any(one.trace.band is not None for one in summary.scores):
         more.append(Swatch("shade", f"{100 * summary.asked.level:g} % confidence band"))
-    more.append(Swatch("line dotdash costed", "equal expected cost"))
+    if not three_way:
+        more.append(Swatch("line dotdash costed", "equal expected cost"))
     note = f"{aucs[0]}." if len(aucs) == 1 else ""
     return Chart("roc", "ROC curve", [panel], note, _legend(summary, *more, values=aucs))
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from math import isfinite
 from typing import Any
 
@@ -9,11 +10,15 @@ import numpy as np
 
 from cutscore import __version__
 from cutscore.core.findings.base import Surface
-from cutscore.decision.choice import describe_outcome, expectation, rule_of
+from cutscore.decision.choice import (
+    OperatingPoint,
+    describe_outcome,
+    expectation,
+    rule_of,
+)
 from cutscore.measures.aim import Aim
 from cutscore.report.summary import (
     AVERAGES,
-    MEASURES,
     SCHEMA,
     Estimate,
     Groups,
@@ -21,6 +26,7 @@ from cutscore.report.summary import (
     ScoreSummary,
     Summary,
     group_means,
+    measures_of,
 )
 
 
@@ -43,7 +49,7 @@ def as_dict(summary: Summary, on: Surface) -> dict[str, Any]:
             "asked": _aim_fields(summary.asked),
             "baselines": None
             if summary.baselines is None
-            else dict(zip(("flag_none", "flag_all"), summary.baselines, strict=True)),
+            else {name.replace(" ", "_"): cost for name, cost in summary.baselines.items()},
             "scores": [_score(one, summary.asked.level) for one in summary.scores],
             "differences": [
                 {
@@ -97,7 +103,7 @@ def _aim_fields(asked: Aim) -> dict[str, Any]:
     return {
         "objective": asked.goal.name,
         "assumed": asked.assumed,
-        "costs": None if c is None else {"fp": c.fp, "fn": c.fn, "tp": c.tp, "tn": c.tn},
+        "costs": None if c is None else asdict(c),
         "limits": list(asked.limit_texts),
         "confidence": asked.confidence,
         "prior": asked.prior,
@@ -132,6 +138,13 @@ def _score(one: ScoreSummary, level: float) -> dict[str, Any]:
     }
 
 
+def plain_cuts(p: OperatingPoint, reverse: bool) -> dict[str, Any]:
+    """Both thresholds as people type them; nothing if there is one."""
+    if not p.question.three_way:
+        return {}
+    return {"cuts": _plain({k: 0.0 - t if reverse else t for k, t in p.cuts._asdict().items()})}
+
+
 def _point(one: ScoreSummary, level: float) -> dict[str, Any]:
     p, c = one.point, one.point.confusion
     rule, threshold = rule_of(p, one.reverse)
@@ -139,12 +152,13 @@ def _point(one: ScoreSummary, level: float) -> dict[str, Any]:
     return {
         "rule": rule,
         "threshold": threshold,
+        **plain_cuts(p, one.reverse),
         "feasible": p.feasible,
         "value": p.value,
         "expected": None if expected is None else expected._asdict(),
-        "here": {name: getattr(p.deployed, name) for name in MEASURES},
+        "here": {name: getattr(p.deployed, name) for name in measures_of(p.question)},
         "limits": [{"limit": t.limit, "value": t.value, "holds": t.holds} for t in p.status],
-        "confusion": {"tp": c.tp, "fp": c.fp, "fn": c.fn, "tn": c.tn},
+        "confusion": asdict(c),
         "measures": {name: _estimate(e) for name, e in one.measures.items()},
         "text": describe_outcome(p),
     }

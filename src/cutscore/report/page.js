@@ -3,7 +3,7 @@
 // Moves the operating point. Counts are exact; costs are compared as fractions of whole numbers, so
 // that a tie is a tie; numbers are written as Python writes them.
 (() => {
-  /** @typedef {{tp: number, fp: number, fn: number, tn: number}} Confusion */
+  /** @typedef {{tp: number, fp: number, fn: number, tn: number, rp: number, rn: number}} Confusion with the reviewed of either class: none of one threshold */
   /** @typedef {{num: bigint, den: bigint, value: number, text: string}} Ratio */
   /**
    * @typedef {object} Score
@@ -16,6 +16,8 @@
    * @property {boolean} reverse whether low scores mean positive; then all of these are of -score
    * @property {number} asked the cut that was asked for
    * @property {number | null} askedT and its threshold
+   * @property {number} askedReview the cut for reviewing that was asked for; the same if there is one
+   * @property {number | null} askedReviewT and its threshold
    * @property {boolean} chance whether the scores are probabilities
    * @property {number[] | null} llr calibrated log-likelihood ratios at the cuts
    * @property {number | null} askedP the calibrated probability at the cut that was asked for
@@ -29,7 +31,7 @@
   const $ = (/** @type {string} */ id) => /** @type {any} */ (document.getElementById(id));
   const all = (/** @type {string} */ query) => /** @type {HTMLElement[]} */ ([...document.querySelectorAll(query)]);
   const data = JSON.parse($("data").textContent);
-  const { P, N, weighted } = data;
+  const { P, N, weighted, threeWay } = data;
 
   // ---------------------------------------------------------------- reading the data
 
@@ -135,25 +137,44 @@
   const over = (/** @type {number} */ part, /** @type {number} */ whole) => (whole ? part / whole : NaN);
 
   /** @returns {Confusion} of the rows */
-  const confusionAt = (/** @type {Score} */ s, /** @type {number} */ k) => ({ tp: s.tp[k], fp: s.fp[k], fn: P - s.tp[k], tn: N - s.fp[k] });
+  const confusionAt = (/** @type {Score} */ s, /** @type {number} */ k, /** @type {number} */ r = k) => ({
+    tp: s.tp[k],
+    fp: s.fp[k],
+    fn: P - s.tp[r],
+    tn: N - s.fp[r],
+    rp: s.tp[r] - s.tp[k],
+    rn: s.fp[r] - s.fp[k],
+  });
+  const positives = (/** @type {Confusion} */ c) => c.tp + c.fn + c.rp;
+  const negatives = (/** @type {Confusion} */ c) => c.fp + c.tn + c.rn;
 
   /** The same rates among as many cases with another share of positives. @returns {Confusion} */
   const deployed = (/** @type {Confusion} */ c, /** @type {number | null} */ prior) => {
     if (prior === null) return c;
-    const pos = c.tp + c.fn, neg = c.fp + c.tn, total = pos + neg;
+    const pos = positives(c), neg = negatives(c), total = pos + neg;
     const p = prior * total, n = (1 - prior) * total;
-    return { tp: p * over(c.tp, pos), fp: n * over(c.fp, neg), fn: p * over(c.fn, pos), tn: n * over(c.tn, neg) };
+    return {
+      tp: p * over(c.tp, pos),
+      fp: n * over(c.fp, neg),
+      fn: p * over(c.fn, pos),
+      tn: n * over(c.tn, neg),
+      rp: p * over(c.rp, pos),
+      rn: n * over(c.rn, neg),
+    };
   };
 
   /** @returns {Record<string, number>} */
-  const measures = (/** @type {Confusion} */ { tp, fp, fn, tn }) => {
-    const p = tp + fn, n = fp + tn, total = p + n, flagged = tp + fp;
+  const measures = (/** @type {Confusion} */ { tp, fp, fn, tn, rp, rn }) => {
+    const p = tp + fn + rp, n = fp + tn + rn, total = p + n, flagged = tp + fp;
     // One quotient of products is rounded once, where products are safe.
     const safe = total > 1e-140 && total < 2 ** 26;
     const recall = over(tp, p), specificity = over(tn, n), precision = over(tp, flagged);
     const mcc = over(tp * tn - fp * fn, Math.sqrt((tp + fp) * (tp + fn)) * Math.sqrt((tn + fp) * (tn + fn)));
     return {
       recall,
+      fnr: over(fn, p),
+      review_rate: over(rp + rn, total),
+      error_rate: over(fp + fn, total),
       fpr: over(fp, n),
       precision,
       flagged_rate: over(flagged, total),
@@ -168,13 +189,39 @@
   };
 
   const cost = (/** @type {Confusion} */ c) => {
-    const { fp, fn, tp, tn } = costsNow();
-    return (fp * c.fp + fn * c.fn - tp * c.tp - tn * c.tn) / (c.tp + c.fn + (c.fp + c.tn));
+    const { fp, fn, tp, tn, review, review_miss } = costsNow();
+    const reviews = (review || 0) * (c.rp + c.rn) + review_miss * c.rp;
+    return (fp * c.fp + fn * c.fn - tp * c.tp - tn * c.tn + reviews) / (positives(c) + negatives(c));
   };
 
   const costsNow = () => {
-    const { fp, fn, tp, tn } = data.costs;
-    return state.ratio === start ? data.costs : { fp, fn: state.ratio.value * (fp + tn) - tp, tp, tn };
+    const { fp, tp, tn } = data.costs;
+    return state.ratio === start ? data.costs : { ...data.costs, fn: state.ratio.value * (fp + tn) - tp };
+  };
+
+  /** The cuts that are best for costs, those for blocking and for reviewing. @returns {[number, number]} */
+  const bestCuts = (/** @type {Score} */ s, /** @type {Ratio} */ ratio, /** @type {number | null} */ prior) => {
+    const [block, review] = gainsOf(ratio).map((gains) => best(s, gains, prior));
+    return [block, Math.max(block, review)];
+  };
+
+  /** What a positive above each cut gains, in what a negative loses: by not being reviewed, and by not being passed. */
+  const gainsOf = (/** @type {Ratio} */ ratio) => {
+    if (!threeWay || data.costs.review === null) return [ratio, ratio];
+    // All as whole numbers of one small unit.
+    const parts = ["fp", "tp", "tn", "review", "review_miss"].map((name) => decimal(data.costs[name]));
+    const unit = parts.reduce((most, part) => (part.den > most ? part.den : most), 1n) * ratio.den;
+    const [fp, tp, tn, review, miss] = parts.map((part) => (part.num * unit) / part.den);
+    const fn = (ratio.num * (fp + tn)) / ratio.den - tp;
+    const [a, b, c, d] = [review + miss + tp, fp - review, fn - review - miss, review + tn];
+    const gains = (/** @type {bigint} */ num, /** @type {bigint} */ den) => ({ num, den, value: Number(num) / Number(den), text: "" });
+    const both = a >= 0n && b >= 0n && c >= 0n && d >= 0n && b * c >= d * a && (a || b) && (c || d);
+    // Where no case is worth a review there is one cut.
+    return both ? [gains(a, b), gains(c, d)] : [gains(a + c, b + d), gains(a + c, b + d)];
+  };
+  const decimal = (/** @type {number} */ x) => {
+    const size = ratioOf(String(Math.abs(x))) || { num: 0n, den: 1n };
+    return x < 0 ? { ...size, num: -size.num } : size;
   };
 
   /** The best cut for costs: past all segments of the hull that gain. Ties go to fewer false alarms. */
@@ -209,17 +256,22 @@
   /** In natural frequencies: of every 10,000 cases, or of so many more that ten are positive. */
   const natural = (/** @type {Confusion} */ c, /** @type {number | null} */ prior) => {
     const total = P + N;
+    const six = (/** @type {string[]} */ [tp, rp, fn, fp, rn, tn]) =>
+      `${tp} blocked, ${rp} reviewed, ${fn} passed; negatives: ${fp} blocked, ${rn} reviewed, ${tn} passed`;
+    const cells = (/** @type {Confusion} */ { tp, rp, fn, fp, rn, tn }) => [tp, rp, fn, fp, rn, tn];
     if (prior === null && total <= 10000) {
       const [n, p, tp, fn, fp] = [total, P, c.tp, c.fn, c.fp].map(counted);
+      if (threeWay) return `of ${n} ${n === "1" ? "case" : "cases"} ${p} ${p === "1" ? "is" : "are"} positive: ${six(cells(c).map(counted))}`;
       return `of ${n} ${n === "1" ? "case" : "cases"} ${p} ${p === "1" ? "is" : "are"} positive: ${tp} caught, ${fn} missed, ${fp} ${fp === "1" ? "false alarm" : "false alarms"}`;
     }
     const d = deployed(c, prior);
-    const all = d.tp + d.fn + (d.fp + d.tn), share = (d.tp + d.fn) / all;
+    const all = positives(d) + negatives(d), share = positives(d) / all;
     const base = share > 0 && share < 0.001 ? 10 ** Math.min(Math.ceil(1 - Math.log10(share)), 12) : 10000;
     const rounded = (/** @type {number} */ x) => (x >= 10 ? Number(fixed(x, 0)) : x >= 0.1 ? Number(fixed(x, 1)) : x);
     const told = (/** @type {number} */ x) =>
       Number.isInteger(x) ? grouped(fixed(x, 0)) : x >= 0.1 ? grouped(fixed(x, 1)) : general(x, 2);
-    const [p, tp, fp] = [d.tp + d.fn, d.tp, d.fp].map((m) => rounded((base * m) / all));
+    const [p, tp, fp] = [positives(d), d.tp, d.fp].map((m) => rounded((base * m) / all));
+    if (threeWay) return `of every ${grouped(String(base))} cases ${told(p)} ${told(p) === "1" ? "is" : "are"} positive: ${six(cells(d).map((m) => told(rounded((base * m) / all))))}`;
     return `of every ${grouped(String(base))} cases ${told(p)} ${p === 1 ? "is" : "are"} positive: ${told(tp)} caught, ${told(p - tp)} missed, ${told(fp)} false ${fp === 1 ? "alarm" : "alarms"}`;
   };
 
@@ -231,17 +283,39 @@
     return s.reverse ? `up to ${repr(0 - t)}` : `from ${repr(t)} on`;
   };
 
+  /** What to do with two thresholds. */
+  const threeWayText = (/** @type {Score} */ s, /** @type {number} */ review, /** @type {number} */ block) => {
+    const sign = s.reverse ? "≤" : "≥", own = (/** @type {number} */ t) => repr(s.reverse ? 0 - t : t);
+    const parts = [];
+    if (block < Infinity) parts.push(block === -Infinity ? "block everything" : `block scores ${sign} ${own(block)}`);
+    if (review < block) {
+      const at = parts.length ? `${sign} ${own(review)}` : `scores ${sign} ${own(review)}`;
+      parts.push(`review ${review === -Infinity ? (parts.length ? "the rest" : "everything") : at}`);
+    }
+    if (review > -Infinity) parts.push(parts.length ? "pass the rest" : "pass everything");
+    return parts.join(", ");
+  };
+
   // ---------------------------------------------------------------- the state
 
   /** @type {Ratio} */
   const start = { num: BigInt(data.ratio[0]), den: BigInt(data.ratio[1]), value: Number(data.ratio[0]) / Number(data.ratio[1]), text: data.ratios[data.ratioAt] };
-  const state = { d: 0, ratio: start, prior: /** @type {number | null} */ (data.prior), mode: "asked", cut: scores[0].asked };
+  const state = { d: 0, ratio: start, prior: /** @type {number | null} */ (data.prior), mode: "asked", cut: scores[0].asked, review: scores[0].askedReview };
   const prior = () => (state.prior === null ? P / (P + N) : state.prior);
   const score = () => scores[state.d];
   const thresholdNow = () => {
     const s = score();
     return state.mode === "asked" && s.askedT !== null ? s.askedT : s.t[state.cut];
   };
+  const reviewNow = () => {
+    const s = score();
+    return state.mode === "asked" && s.askedReviewT !== null ? s.askedReviewT : s.t[state.review];
+  };
+  const confusionNow = () => confusionAt(score(), state.cut, state.review);
+
+  /** What people move: a threshold, or two. @type {{slider: any, handle: any, at: "cut" | "review", area: string, threshold: () => number}[]} */
+  const ends = [{ slider: $("cut"), handle: $("handle"), at: "cut", area: "flagged", threshold: thresholdNow }];
+  if (threeWay) ends.push({ slider: $("review"), handle: $("handle-review"), at: "review", area: "reviewed", threshold: reviewNow });
 
   /** The calibrated probability at a cut, for the prevalence that is set. */
   const probabilityAt = (/** @type {number} */ k) => {
@@ -253,29 +327,34 @@
 
   /** Chooses the cut anew, if it follows the costs, and shows everything. */
   const update = () => {
-    if (state.mode === "costs") state.cut = best(score(), state.ratio, state.prior);
-    if (state.mode === "asked") state.cut = score().asked;
+    if (state.mode === "costs") [state.cut, state.review] = bestCuts(score(), state.ratio, state.prior);
+    if (state.mode === "asked") [state.cut, state.review] = [score().asked, score().askedReview];
     write();
     draw();
   };
 
   const why = (/** @type {Confusion} */ d) => {
     if (state.mode === "asked") return state.prior === data.prior ? data.why : `${data.why} It stays while the share of positives moves.`;
-    if (state.mode === "costs") return data.limited ? "The best threshold for these costs, limits left aside." : "The best threshold for these costs.";
-    const k = best(score(), state.ratio, state.prior);
-    const regret = 1000 * (cost(d) - cost(deployed(confusionAt(score(), k), state.prior)));
-    if (!(regret > 1e-9)) return "Set by hand: as good as the best threshold for these costs.";
-    return `Set by hand: the best threshold for these costs saves ${number(regret)} on 1,000 cases.`;
+    const what = `threshold${threeWay ? "s" : ""} for these costs`;
+    if (state.mode === "costs") return data.limited ? `The best ${what}, limits left aside.` : `The best ${what}.`;
+    if (threeWay && !data.given) return "Set by hand.";
+    const found = confusionAt(score(), ...bestCuts(score(), state.ratio, state.prior));
+    const regret = 1000 * (cost(d) - cost(deployed(found, state.prior)));
+    if (!(regret > 1e-9)) return `Set by hand: as good as the best ${what}.`;
+    return `Set by hand: the best ${what} save${threeWay ? "" : "s"} ${number(regret)} on 1,000 cases.`;
   };
 
   /** The cost beside those of flagging nothing and everything. */
   const costText = (/** @type {Confusion} */ d) => {
-    const p = d.tp + d.fn, n = d.fp + d.tn;
-    const [own, none, every] = [d, { tp: 0, fp: 0, fn: p, tn: n }, { tp: p, fp: n, fn: 0, tn: 0 }].map((c) => 1000 * cost(c));
-    const least = Math.min(none, every);
+    const p = positives(d), n = negatives(d), zero = { tp: 0, fp: 0, fn: 0, tn: 0, rp: 0, rn: 0 };
+    /** @type {[string, Confusion][]} */
+    const alike = [[threeWay ? "pass all" : "flag none", { ...zero, fn: p, tn: n }], [threeWay ? "block all" : "flag all", { ...zero, tp: p, fp: n }]];
+    if (threeWay) alike.push(["review all", { ...zero, rp: p, rn: n }]);
+    const own = 1000 * cost(d), others = alike.map(([, c]) => 1000 * cost(c));
+    const least = Math.min(...others);
     const share = own >= 0 && own < least ? perCent((least - own) / least) : own >= least && least > 0 ? "nothing" : "";
     const saves = share && `; saves ${share}`;
-    return `Cost per 1,000 cases on these rows: ${number(own)}${data.given ? "" : ", in false alarms"}; flag none: ${number(none)}, flag all: ${number(every)}${saves}`;
+    return `Cost per 1,000 cases on these rows: ${number(own)}${data.given ? "" : ", in false alarms"}; ${alike.map(([name], k) => `${name}: ${number(others[k])}`).join(", ")}${saves}`;
   };
 
   /** @type {Map<string, HTMLElement[]>} */
@@ -290,22 +369,23 @@
 
   let announced = 0;
   const write = () => {
-    const s = score(), c = confusionAt(s, state.cut), d = deployed(c, state.prior), t = thresholdNow();
-    const rule = `flag ${ruleOf(s, t, c, probabilityAt(state.cut))}`;
-    const headline = s.verdict || `F${rule.slice(1)}`;
+    const s = score(), c = confusionNow(), d = deployed(c, state.prior), t = thresholdNow();
+    const rule = threeWay ? threeWayText(s, reviewNow(), t) : `flag ${ruleOf(s, t, c, probabilityAt(state.cut))}`;
+    const headline = s.verdict || rule[0].toUpperCase() + rule.slice(1);
     put("headline", headline);
     put("rule", rule);
     all(".answer").forEach((e) => e.classList.toggle("unusable", s.verdict !== ""));
     put("natural", natural(c, state.prior));
     put("why", why(d));
     put("threshold", threshold(s, t));
-    put("sense", s.reverse ? "Flag scores up to" : "Flag scores from");
-    for (const cell of /** @type {const} */ (["tp", "fp", "fn", "tn"])) put(cell, counted(c[cell]));
-    const here = measures(c);
-    put("tp-share", perCent(here.recall));
-    put("fn-share", perCent(over(c.fn, c.tp + c.fn)));
-    put("fp-share", perCent(here.fpr));
-    put("tn-share", perCent(here.specificity));
+    put("review-threshold", threshold(s, reviewNow()));
+    const side = s.reverse ? "up to" : "from";
+    put("sense", `${threeWay ? "Block" : "Flag"} scores ${side}`);
+    put("review-sense", `Review scores ${side}`);
+    for (const cell of /** @type {const} */ (["tp", "fp", "fn", "tn", "rp", "rn"])) {
+      put(cell, counted(c[cell]));
+      put(`${cell}-share`, perCent(over(c[cell], ["tp", "fn", "rp"].includes(cell) ? positives(c) : negatives(c))));
+    }
     const there = measures(d);
     for (const name in there) put(name, measureText(name, there[name]));
     for (const name in s.expected) put(name, s.expected[name]);
@@ -321,17 +401,19 @@
     remember(asked);
     scores.forEach((one, k) => {
       if (scores.length < 2) return;
-      const cut = best(one, state.ratio, state.prior);
-      put(`best-${k}`, threshold(one, one.t[cut]));
-      put(`best-cost-${k}`, number(1000 * cost(deployed(confusionAt(one, cut), state.prior))));
+      const [cut, review] = bestCuts(one, state.ratio, state.prior);
+      const own = threshold(one, one.t[cut]);
+      put(`best-${k}`, threeWay ? `review ${threshold(one, one.t[review])}, block ${own}` : own);
+      put(`best-cost-${k}`, number(1000 * cost(deployed(confusionAt(one, cut, review), state.prior))));
     });
-    $("cut").max = String(s.t.length - 1);
-    $("cut").value = String(s.t.length - 1 - state.cut);
-    const handle = $("handle");
-    handle.setAttribute("aria-valuemax", String(s.t.length - 1));
-    handle.setAttribute("aria-valuenow", String(s.t.length - 1 - state.cut));
-    handle.setAttribute("aria-valuetext", rule);
-    $("cut").setAttribute("aria-valuetext", rule);
+    for (const { slider, handle, at } of ends) {
+      const last = s.t.length - 1, now = String(last - state[at]);
+      slider.max = String(last);
+      slider.value = now;
+      handle.setAttribute("aria-valuemax", String(last));
+      handle.setAttribute("aria-valuenow", now);
+      for (const element of [slider, handle]) element.setAttribute("aria-valuetext", rule);
+    }
     $("ratio").setAttribute("aria-valuetext", `a missed positive costs as much as ${state.ratio.text} false alarms`);
     $("prior").setAttribute("aria-valuetext", `${general(100 * prior(), 6)} % are positive`);
     $("best").disabled = state.mode === "costs";
@@ -391,12 +473,13 @@
   let drawnPrior = startPrior;
   setAxis(startPrior);
   const draw = () => {
-    const s = score(), c = confusionAt(s, state.cut), d = deployed(c, state.prior);
+    const s = score(), c = confusionNow(), d = deployed(c, state.prior);
     const m = measures(d), pi = prior(), r = state.ratio.value;
     const odds = (1 - pi) / pi / r;
     if (pi !== drawnPrior) curvesOfPrior(pi);
     drawnPrior = pi;
     dot("roc", m.fpr, m.recall);
+    dot("roc-review", 1 - m.specificity, 1 - m.fnr);
     dot("pr", m.recall, m.precision);
     // Cuts of equal cost are on a line of this slope.
     const run = 2 / Math.hypot(1, odds); // far enough to leave the picture at both ends
@@ -409,11 +492,15 @@
     // Off the axis there is no curve for the point to be on.
     dot("nb", t <= axis.end ? t / axis.end : NaN, height(benefit(s, state.cut, t, pi)));
     const at = place(s, thresholdNow());
-    set("flagged", `M${round(at)},0H1000V1000H${round(at)}Z`);
-    $("handle").style.left = `${100 * at}%`;
+    for (const { area, handle, threshold } of ends) {
+      const x = place(s, threshold());
+      set(area, `M${round(x)},0H1000V1000H${round(x)}Z`);
+      handle.style.left = `${100 * x}%`;
+    }
     for (const element of all("[data-rule]")) element.style.left = `${100 * at}%`;
     bar("caught", m.recall);
-    bar("missed", 1 - m.recall);
+    bar("reviewed", over(d.rp, positives(d)));
+    bar("missed", m.fnr);
     bar("right", m.precision);
     bar("wrong", 1 - m.precision);
   };
@@ -504,9 +591,12 @@
     values.forEach((value, i) => (k = Math.abs(Math.log(value / x)) < Math.abs(Math.log(values[k] / x)) ? i : k));
     return k;
   };
-  const setCut = (/** @type {number} */ k) => {
+  /** Moves one end; what is blocked is part of what is not passed. */
+  const setCut = (/** @type {number} */ k, /** @type {"cut" | "review"} */ which = "cut") => {
     state.mode = "hand";
-    state.cut = clip(k, 0, score().t.length - 1);
+    state[which] = clip(k, 0, score().t.length - 1);
+    if (which === "review") state.cut = Math.min(state.cut, state.review);
+    else state.review = threeWay ? Math.max(state.cut, state.review) : state.cut;
     update();
   };
   const setScore = (/** @type {number} */ d) => {
@@ -521,7 +611,7 @@
     for (const element of all("g[data-d], .legend [data-d]")) element.classList.toggle("on", element.dataset.d === String(d));
     // The chosen curve is drawn last, above the others.
     for (const element of all("g.on[data-d]")) element.parentElement?.append(element);
-    document.querySelector(`[data-chart=scores] .of[data-d="${d}"] .area`)?.append($("handle"));
+    document.querySelector(`[data-chart=scores] .of[data-d="${d}"] .area`)?.append(...ends.map((one) => one.handle));
   };
 
   $("controls").addEventListener("submit", (/** @type {Event} */ event) => event.preventDefault());
@@ -542,7 +632,6 @@
     $("prior-number").setAttribute("aria-invalid", String(!good));
     if (good) setPrior(value);
   });
-  $("cut").addEventListener("input", () => setCut(score().t.length - 1 - Number($("cut").value)));
   $("best").addEventListener("click", () => {
     state.mode = "costs";
     update();
@@ -557,19 +646,27 @@
   });
   for (const radio of all('input[name="score"]')) radio.addEventListener("change", () => setScore(Number(/** @type {any} */ (radio).value)));
 
-  const handle = $("handle");
-  handle.addEventListener("keydown", (/** @type {KeyboardEvent} */ event) => {
-    const far = Math.max(1, Math.round(score().t.length / 20));
-    /** @type {Record<string, number>} */
-    const moves = { ArrowRight: -1, ArrowUp: -1, ArrowLeft: 1, ArrowDown: 1, PageUp: -far, PageDown: far, Home: Infinity, End: -Infinity };
-    if (!(event.key in moves)) return;
-    event.preventDefault();
-    setCut(state.cut + moves[event.key]);
-  });
+  for (const { slider, handle, at } of ends) {
+    slider.addEventListener("input", () => setCut(score().t.length - 1 - Number(slider.value), at));
+    handle.addEventListener("keydown", (/** @type {KeyboardEvent} */ event) => {
+      const far = Math.max(1, Math.round(score().t.length / 20));
+      /** @type {Record<string, number>} */
+      const moves = { ArrowRight: -1, ArrowUp: -1, ArrowLeft: 1, ArrowDown: 1, PageUp: -far, PageDown: far, Home: Infinity, End: -Infinity };
+      if (!(event.key in moves)) return;
+      event.preventDefault();
+      setCut(state[at] + moves[event.key], at);
+    });
+  }
+  /** The end that is nearer to a cut: outside of both it is clear which. */
+  const nearerEnd = (/** @type {number} */ k) => {
+    if (!threeWay || k <= state.cut) return ends[0];
+    const [x, block, review] = [k, state.cut, state.review].map((cut) => place(score(), score().t[cut]));
+    return k < state.review && Math.abs(x - block) < Math.abs(x - review) ? ends[0] : ends[1];
+  };
 
   const shareOf = (/** @type {PointerEvent} */ event, /** @type {Element} */ area) => {
     const box = area.getBoundingClientRect();
-    return [clip((event.clientX - box.left) / box.width, 0, 1), clip(1 - (event.clientY - box.top) / box.height, 0, 1)];
+    return /** @type {[number, number]} */ ([clip((event.clientX - box.left) / box.width, 0, 1), clip(1 - (event.clientY - box.top) / box.height, 0, 1)]);
   };
   /** The cut that is nearest to a point of a picture. */
   const nearestCut = (/** @type {(k: number) => number} */ distance) => {
@@ -594,7 +691,7 @@
   };
   const ofRatio = (/** @type {number} */ value) => {
     const ratio = /** @type {Ratio} */ (ratioOf(general(value, 3)));
-    return { cut: best(score(), ratio, state.prior), ratio: ratio.value };
+    return { cut: bestCuts(score(), ratio, state.prior)[0], ratio: ratio.value };
   };
   const tip = $("tip");
   const explain = (/** @type {PointerEvent} */ event, /** @type {{cut: number, ratio?: number}} */ at) => {
@@ -602,7 +699,7 @@
     const rule = ruleOf(score(), score().t[at.cut], c);
     const lines = [
       ...(at.ratio === undefined ? [] : [`a missed positive costs ${general(at.ratio, 3)} false alarms`]),
-      `flag ${rule}`,
+      threeWay ? rule : `flag ${rule}`,
       `sensitivity ${perCent(m.recall)}`,
       `false positive rate ${perCent(m.fpr)}`,
       `precision ${perCent(m.precision)}`,
@@ -617,11 +714,11 @@
   for (const area of all("[data-plot]")) {
     const find = under[/** @type {string} */ (area.dataset.plot)];
     if (!find) continue;
-    let pressed = false;
+    let pressed = false, moved = ends[0];
     const move = (/** @type {PointerEvent} */ event) => {
       const [x, y] = shareOf(event, area);
       const at = find(x, y);
-      if (pressed && at.ratio === undefined) setCut(at.cut);
+      if (pressed && at.ratio === undefined) setCut(at.cut, moved.at);
       else if (pressed) {
         $("ratio-number").value = general(/** @type {number} */ (at.ratio), 3);
         setRatio(ratioOf(general(/** @type {number} */ (at.ratio), 3)));
@@ -632,9 +729,10 @@
     area.addEventListener("pointerdown", (event) => {
       if (event.button !== 0) return;
       pressed = true;
+      moved = nearerEnd(find(...shareOf(event, area)).cut);
       area.setPointerCapture(event.pointerId);
       move(event);
-      if (area.dataset.plot === "scores") handle.focus({ preventScroll: true });
+      if (area.dataset.plot === "scores") moved.handle.focus({ preventScroll: true });
       event.preventDefault();
     });
     area.addEventListener("pointermove", move);
@@ -651,7 +749,7 @@
     if (state.d) set.set("score", String(state.d));
     if (state.ratio !== start) set.set("miss", state.ratio.text);
     if (state.prior !== data.prior) set.set("prevalence", String(prior()));
-    if (state.mode === "hand") set.set("threshold", repr(thresholdNow()));
+    if (state.mode === "hand") set.set("threshold", (threeWay ? [reviewNow(), thresholdNow()] : [thresholdNow()]).map(repr).join(","));
     else if (!asked) set.set("threshold", state.mode === "costs" ? "best" : "asked");
     const hash = [...set].length ? `#${set}` : "";
     if (hash !== location.hash && (hash || location.hash.includes("="))) history.replaceState(null, "", hash || location.pathname + location.search);
@@ -668,7 +766,10 @@
       /** @type {any} */ (radio).checked = true;
       state.d = d;
     }
-    if (state.mode === "hand") state.cut = lastAtLeast(score(), t === "inf" ? Infinity : t === "-inf" ? -Infinity : Number(t));
+    if (state.mode === "hand") {
+      const cuts = String(t).split(",").map((one) => lastAtLeast(score(), Number(finite(one))));
+      [state.review, state.cut] = [cuts[0], cuts[cuts.length - 1]];
+    }
     $("ratio").value = String(nearest(data.ratios.map(Number), state.ratio.value));
     $("ratio-number").value = state.ratio.text;
     $("prior").value = String(nearest(data.priors.map((/** @type {number | null} */ p) => (p === null ? P / (P + N) : p)), prior()));
@@ -689,7 +790,7 @@
   // ---------------------------------------------------------------- copies and files
 
   $("copy").addEventListener("click", async () => {
-    const text = repr(score().reverse ? 0 - thresholdNow() : thresholdNow());
+    const text = (threeWay ? [reviewNow(), thresholdNow()] : [thresholdNow()]).map((t) => repr(score().reverse ? 0 - t : t)).join(",");
     try {
       await navigator.clipboard.writeText(text);
       $("copy").textContent = "Copied";

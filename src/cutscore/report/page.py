@@ -39,11 +39,12 @@ from cutscore.report.scenario import (
 )
 from cutscore.report.summary import (
     AVERAGES,
-    MEASURES,
     Estimate,
+    ScoreSummary,
     Summary,
     group_means,
     listed,
+    measures_of,
     rows_text,
 )
 from cutscore.report.words import measure_word, word_for
@@ -124,13 +125,15 @@ def render(
         prior_text=share_text(summary.prior),
         bars=_bars(one.point.deployed),
         cuts=len(one.trace.cut),
-        cut_at=len(one.trace.cut) - 1 - int(np.searchsorted(one.trace.cut, one.point.cut)),
+        cut_at=_from_the_end(one, one.point.cut),
+        review_at=_from_the_end(one, one.point.cut_indices[-1]),
         colours=COLOURS,
         points=_points(points),
         histograms=histograms(summary),
         charts=charts(summary),
         level=f"{100 * summary.asked.level:g} %",
-        measures=[(name, WORDS[name]) for name in MEASURES],
+        measures=[(name, WORDS[name]) for name in measures_of(summary.asked)],
+        three_way=summary.asked.three_way,
         groups=None if summary.groups is None else _groups(summary),
         warnings=[found for found in summary.notices if not isinstance(found, Note)],
         notes=[found for found in summary.notices if isinstance(found, Note)],
@@ -179,9 +182,20 @@ def _parts(text: str) -> list[str]:
     return re.split(r"(?<!\S)(--[a-z][a-z-]*)", text)
 
 
+def _from_the_end(one: ScoreSummary, cut: int) -> int:
+    """Where a slider is that moves from the lowest threshold to the highest."""
+    return len(one.trace.cut) - 1 - int(np.searchsorted(one.trace.cut, cut))
+
+
 def _bars(d: Confusion) -> dict[str, str]:
     """Widths in per cent."""
-    rates = {"caught": d.recall, "missed": d.fnr, "right": d.precision, "wrong": 1 - d.precision}
+    rates = {
+        "caught": d.recall,
+        "reviewed": d.reviewed_positives / d.positives,
+        "missed": d.fnr,
+        "right": d.precision,
+        "wrong": 1 - d.precision,
+    }
     return {key: f"{100 * float(np.nan_to_num(rate)):.4g}" for key, rate in rates.items()}
 
 
@@ -230,10 +244,23 @@ def _tables(summary: Summary) -> list[tuple[list[str], list[list[str]]]]:
         values = [getattr(one, what) for one in scores]
         if any(value is not None for value in values):
             rows.append((word, ["" if v is None else number_text(v) for v in values]))
-    rows.append(("threshold", [threshold_text(one) for one in scores]))
-    for word, cell in (("true positives", "tp"), ("missed", "fn"), ("false alarms", "fp")):
+    words = {"true positives": "tp", "missed": "fn", "false alarms": "fp"}
+    if summary.asked.three_way:
+        at = [threshold_text(one, one.point.cuts.review) for one in scores]
+        rows.append(("threshold for reviewing", at))
+        words = {
+            "positives blocked": "tp",
+            "positives reviewed": "reviewed_pos",
+            "positives passed": "fn",
+            "negatives blocked": "fp",
+            "negatives reviewed": "reviewed_neg",
+            "negatives passed": "tn",
+        }
+    which = "threshold for blocking" if summary.asked.three_way else "threshold"
+    rows.append((which, [threshold_text(one) for one in scores]))
+    for word, cell in words.items():
         rows.append((word, [count_text(getattr(one.point.confusion, cell)) for one in scores]))
-    for name in (*MEASURES, "cost"):
+    for name in (*measures_of(summary.asked), "cost"):
         if name in scores[0].measures:
             word, rate = word_for(name, summary.asked.prior), is_rate(name)
             rows.append((word, [one.measures[name].text(rate=rate) for one in scores]))

@@ -12,7 +12,6 @@ from cutscore.core.names import quote_if_spaced
 from cutscore.decision.choice import OperatingPoint, Promised
 from cutscore.detector import Detector, LinearScorer, NumberTerm
 from cutscore.detector.artefact import as_text
-from cutscore.inference.selection import select
 from cutscore.policy import Policy
 from cutscore.report.analysis import ScoreEvidence, summary_of
 from cutscore.report.summary import Importance, Summary, Weight
@@ -84,8 +83,8 @@ def _point(p: Policy) -> OperatingPoint:
     if s.merged:
         # A run of scores of one class as one score: the same ROC curve, drawn by the same code.
         s = Sweep(s.threshold, s.pos, s.neg, s.pos2, s.neg2)
-    rest = select(s, p.aim) if known else None
-    return replace(p.point, sweep=s, among=Promised(p.aim, p.promises, rest))
+    point = replace(p.point, sweep=s)
+    return replace(point, among=Promised(p.aim, p.promises, point.chosen if known else None))
 
 
 def _auc(d: Detector) -> Interval | None:

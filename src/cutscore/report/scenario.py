@@ -5,6 +5,7 @@ The texts at the start are written by Python; the script writes the same ones, i
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from fractions import Fraction
 from typing import Any
 
@@ -17,7 +18,7 @@ from cutscore.decision.verdict import State
 from cutscore.measures.confusion import count_text
 from cutscore.measures.costs import Costs
 from cutscore.measures.registry import is_rate, measure_text
-from cutscore.report.summary import MEASURES, Estimate, ScoreSummary, Summary, aim_words
+from cutscore.report.summary import Estimate, ScoreSummary, Summary, aim_words, measures_of
 from cutscore.report.traces import ENDS
 from cutscore.report.words import measure_word
 
@@ -35,7 +36,8 @@ def script_data(summary: Summary) -> dict[str, Any]:
         "P": _plain(summary.P),
         "N": _plain(summary.N),
         "prior": asked.prior,
-        "costs": {"fp": costs.fp, "fn": costs.fn, "tp": costs.tp, "tn": costs.tn},
+        "costs": asdict(costs),
+        "threeWay": asked.three_way,
         # Whether the start is the best for these costs, and stays so as the prior moves.
         "follows": costs is asked.costs and not asked.limits,
         "limited": bool(asked.limits),
@@ -46,7 +48,7 @@ def script_data(summary: Summary) -> dict[str, Any]:
         "ratios": ratios,
         "ratioAt": at,
         "ends": ENDS,
-        "rates": [name for name in MEASURES if is_rate(name)],
+        "rates": [name for name in measures_of(asked) if is_rate(name)],
         "priors": priors,
         "priorAt": here,
         "why": why(summary),
@@ -119,7 +121,8 @@ def _score_data(summary: Summary, one: ScoreSummary) -> dict[str, Any]:
     masses = {"tp": t.tp, "fp": t.fp}
     if not summary.weighted:  # differences are shorter
         masses = {name: np.diff(mass, prepend=0) for name, mass in masses.items()}
-    asked = int(np.searchsorted(t.cut, one.point.cut))
+    p = one.point
+    asked, review = (int(np.searchsorted(t.cut, k)) for k in (p.cut, p.cut_indices[-1]))
     return {
         "name": one.name,
         "t": [_plain(x) for x in t.threshold.tolist()],
@@ -132,7 +135,9 @@ def _score_data(summary: Summary, one: ScoreSummary) -> dict[str, Any]:
         "shares": [_short(one.shares.high), _short(one.shares.low), _short(one.shares.share)],
         "reverse": one.reverse,
         "asked": asked,
-        "askedT": one.point.threshold if np.isfinite(one.point.threshold) else None,
+        "askedT": p.threshold if np.isfinite(p.threshold) else None,
+        "askedReview": review,
+        "askedReviewT": p.cuts.review if np.isfinite(p.cuts.review) else None,
         "chance": one.probabilities and one.calibrator is None,
         # The calibrated probability at the cuts follows the prior; at the start it is known.
         "llr": None if one.llr is None else [_plain(x) for x in one.llr.tolist()],
@@ -150,7 +155,7 @@ def expected_texts(summary: Summary, one: ScoreSummary) -> dict[str, str]:
     """What to expect on new rows, in words: of the point that was asked for, and of no other."""
     p = one.point
     out = {"expected": _worth(summary, one)}
-    for name in MEASURES:
+    for name in measures_of(p.question):
         known = "" if p.typical is None else one.measures[name].text(rate=is_rate(name))
         out[f"{name}-expected"] = known
     cost = None if p.typical is None else one.measures.get("cost")
@@ -165,8 +170,8 @@ def _worth(summary: Summary, one: ScoreSummary) -> str:
     e = Estimate(p.value) if found is None else Estimate.of(found)
     if summary.baselines is not None:
         e = e.times(1000)
-        none, every = (1000 * x for x in summary.baselines)
-        beside = baselines_text(none, every, e.value)
+        alike = {name: 1000 * cost for name, cost in summary.baselines.items()}
+        beside = baselines_text(alike, e.value)
         return f"Cost per 1,000 cases {where}: {e.text()}; {beside}"
     text = e.text(rate=is_rate(p.objective))
     word = measure_word(p.objective)
@@ -188,6 +193,7 @@ def start_texts(summary: Summary, one: ScoreSummary) -> dict[str, str]:
     c, d = p.confusion, p.deployed
     rule = headline(p, one.reverse, one.probability)
     stops = one.verdict.state is State.UNUSABLE
+    side = "up to" if one.reverse else "from"
     ratios, at = ratio_steps(start_ratio(summary))
     costs = f"A missed positive costs as much as {ratios[at]} false alarms. "
     out = {
@@ -196,17 +202,27 @@ def start_texts(summary: Summary, one: ScoreSummary) -> dict[str, str]:
         "natural": natural(c, p.question.prior),
         "why": why(summary),
         "threshold": threshold_text(one),
-        "sense": "Flag scores up to" if one.reverse else "Flag scores from",
+        "review-threshold": threshold_text(one, p.cuts.review),
+        "sense": f"{'Block' if p.question.three_way else 'Flag'} scores {side}",
+        "review-sense": f"Review scores {side}",
         "settings": (
             f"{costs if given_costs(summary) else ''}Prevalence {share_text(summary.prior)} %, "
             f"threshold {threshold_text(one)}."
         ),
     }
-    for cell in ("tp", "fp", "fn", "tn"):
-        out[cell] = count_text(getattr(c, cell))
-    for cell, rate in (("tp", "recall"), ("fn", "fnr"), ("fp", "fpr"), ("tn", "specificity")):
-        out[f"{cell}-share"] = per_cent(float(getattr(c, rate)))
-    for name in MEASURES:
+    masses = (
+        {"tp": c.tp, "fn": c.fn, "rp": c.reviewed_positives},
+        {
+            "fp": c.fp,
+            "tn": c.tn,
+            "rn": c.reviewed - c.reviewed_positives,
+        },
+    )
+    for cells, of in zip(masses, (c.positives, c.negatives), strict=True):
+        for cell, mass in cells.items():
+            out[cell] = count_text(mass)
+            out[f"{cell}-share"] = per_cent(float(mass) / float(of))
+    for name in measures_of(p.question):
         out[name] = measure_text(name, float(getattr(d, name)))
     out["cost"] = number_text(1000 * float(_page_costs(summary)(d)))
     return out | expected_texts(summary, one)
@@ -218,7 +234,7 @@ def share_text(share: float) -> str:
     return f"{100 * share:.6g}" if text == "100" else text
 
 
-def threshold_text(one: ScoreSummary) -> str:
-    """The threshold in full: a rounded one may be another rule."""
-    t = float(one.point.threshold)
+def threshold_text(one: ScoreSummary, threshold: float | None = None) -> str:
+    """The threshold in full, or another: a rounded one may be another rule."""
+    t = float(one.point.threshold if threshold is None else threshold)
     return repr(0.0 - t if one.reverse else t).replace("inf", "∞")

@@ -35,6 +35,18 @@ MEASURES = (
 )
 
 
+# The same of two thresholds: reviewed cases count among all of a class, and as none decided.
+THREE_WAY_MEASURES = (
+    *("review_rate", "fnr", "fpr", "precision", "npv", "error_rate"),
+    *("recall", "specificity", "flagged_rate"),
+)
+
+
+def measures_of(aim: Aim) -> tuple[str, ...]:
+    """What is said of the operating point of an aim."""
+    return THREE_WAY_MEASURES if aim.three_way else MEASURES
+
+
 _T = TypeVar("_T")
 
 
@@ -226,8 +238,8 @@ class Summary:
     groups: Groups | None = None
     notices: tuple[Finding, ...] = ()
     """What should be known before the numbers are believed."""
-    baselines: tuple[float, float] | None = None
-    """What a case costs if nothing is flagged, and if everything is; None without costs."""
+    baselines: Mapping[str, float] | None = None
+    """What a case costs if all are decided alike, such as "flag none"; None without costs."""
     digest: str = ""
     """SHA-256 of labels and scores, as counts by score: the same whatever the order of the rows."""
     label: str = ""
@@ -266,10 +278,11 @@ class Summary:
         source, label             where the rows are from, and what is positive: text for display
         rows                      count, positives, negatives (sums of weights if weighted),
                                   weighted, prevalence
-        asked                     objective, assumed, costs {fp, fn, tp, tn} or null, limits,
-                                  confidence, prior, level
+        asked                     objective, assumed, costs {fp, fn, tp, tn, review, review_miss}
+                                  or null, limits, confidence, prior, level
         baselines                 cost of a case if nothing is flagged, and if everything is:
-                                  {flag_none, flag_all}; null without costs
+                                  {flag_none, flag_all}, or {pass_all, block_all, review_all};
+                                  null without costs
         scores[]                  name, verdict {state, headline, codes}, reverse, distinct, lowest,
                                   highest, probabilities, auc, hull {vertices, auc},
                                   average_precision, brier, log_loss, calibration {calibrator,
@@ -280,7 +293,8 @@ class Summary:
                                   feasible, value, here and limits[] {limit, value, holds} on
                                   these rows, confusion {tp, fp, fn, tn} of them; expected, an
                                   estimate of the value on new rows or null, measures, estimates of
-                                  others; text
+                                  others; text. Of two thresholds also cuts {review, block}, and
+                                  reviewed_pos and reviewed_neg in the confusion
         differences[]             a, b, difference {value, low, high}, p_value
         groups                    name, scores[] {name, groups[] {group, positives, negatives, auc},
                                   pooled, weighted, macro, covered, averages {pooled, weighted,
@@ -347,7 +361,8 @@ class Summary:
             for name, e in {"auc": one.auc, **one.measures}.items():
                 ends = (None, None) if e.interval is None else tuple(e.interval)
                 metrics[head + name] = (e.value, ends[0], ends[1])
-            params[f"{head}threshold"] = repr(one.point.threshold)
+            cuts = dict.fromkeys(one.point.cuts)  # one, or two
+            params[f"{head}threshold"] = ", ".join(map(repr, cuts))
         log(metrics, params, {"report.html": render(self)}, prefix)
 
     def __repr__(self) -> str:
@@ -422,7 +437,9 @@ def _costs(c: Costs) -> str:
     words = f"false alarm {c.fp:g}, miss {c.fn:g}"
     if c.tp:
         words += f", benefit of a true positive {c.tp:g}"
-    return words + (f", of a true negative {c.tn:g}" if c.tn else "")
+    words += f", of a true negative {c.tn:g}" if c.tn else ""
+    words += f", review {c.review:g}" if c.review is not None else ""
+    return words + (f", of a positive {c.review_miss:g} more" if c.review_miss else "")
 
 
 def rows_text(summary: Summary) -> str:

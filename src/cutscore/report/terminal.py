@@ -30,12 +30,12 @@ from cutscore.measures.confusion import Confusion, count_text
 from cutscore.measures.registry import is_rate, measure_text
 from cutscore.report.summary import (
     AVERAGES,
-    MEASURES,
     Difference,
     Estimate,
     aim_words,
     group_means,
     listed,
+    measures_of,
     rows_text,
 )
 from cutscore.report.words import measure_word, shown, word_for
@@ -201,13 +201,13 @@ def _value(p: OperatingPoint, level: float) -> str:
 
 
 def baselines(p: OperatingPoint) -> list[str]:
-    """What it costs to flag nothing, and everything, and what the threshold saves."""
+    """What it costs to decide all cases alike, and what the threshold saves."""
     costs = p.trivial_costs
     if costs is None:
         return []
     expected = expectation(p)
     cost = p.value if expected is None else expected.value
-    return [baselines_text(1000 * costs[0], 1000 * costs[1], 1000 * cost)]
+    return [baselines_text({name: 1000 * one for name, one in costs.items()}, 1000 * cost)]
 
 
 def _mark(mark: str, text: str, style: str = "") -> Table:
@@ -238,17 +238,21 @@ def _overview(summary: Summary) -> Padding:
     point = scores[0].point
     here = "on these rows, by weight" if summary.weighted else "on these rows"
     rows += _heading("on new rows" if point.typical is not None else here)
-    names = list(MEASURES[:4])
-    if point.objective in MEASURES[4:] and not summary.asked.assumed:
+    every, few = measures_of(summary.asked), 6 if summary.asked.three_way else 4
+    names = list(every[:few])
+    if point.objective in every[few:] and not summary.asked.assumed:
         names.append(point.objective)
     for name in names:
         cells = (one.measures[name].text(rate=is_rate(name)) for one in scores)
         rows.append((word_for(name, point.question.prior), *cells))
     if point.typical is not None:
         rows += _heading(here)
-    for name, part, whole in (("caught", "tp", "fn"), ("false alarms", "fp", "tn")):
-        cells = (_of(one.point.confusion, part, whole) for one in scores)
-        rows.append((name, *cells))
+    counts: tuple[tuple[str, str], ...] = (("caught", "tp"), ("false alarms", "fp"))
+    if summary.asked.three_way:
+        ways = {"blocked": "tp fp", "reviewed": "reviewed_pos reviewed_neg", "passed": "fn tn"}
+        counts = tuple((way, cell) for way, both in ways.items() for cell in both.split())
+    for name, cell in counts:
+        rows.append((name, *(_of(one.point.confusion, cell) for one in scores)))
     return _table(rows, ("", *(shown(one.name) for one in scores)))
 
 
@@ -256,10 +260,9 @@ def _heading(text: str) -> list[tuple[str, ...]]:
     return [("",), (text,)]
 
 
-def _of(c: Confusion, part: str, rest: str) -> str:
-    n, others = getattr(c, part), getattr(c, rest)
-    what = "positives" if part == "tp" else "negatives"
-    return f"{count_text(n)} of {count_text(n + others)} {what}"
+def _of(c: Confusion, cell: str) -> str:
+    of = "positives" if cell in ("tp", "fn", "reviewed_pos") else "negatives"
+    return f"{count_text(getattr(c, cell))} of {count_text(getattr(c, of))} {of}"
 
 
 def _groups(groups: Groups, level: float) -> Iterator[Any]:

@@ -75,9 +75,9 @@ def interval_of_auc(data: Data, scores: Floats, s: Sweep, level: float) -> Inter
 def result_of(data: Data, scores: Floats, aim: Aim) -> Result:
     """What is asked for, of the scores of one learner."""
     s = data.sweep(scores)
-    point = choose(s, aim.on_rows) if aim.limits or not aim.assumed else None
+    point = choose(s, aim.on_rows) if aim.limits or not aim.by_auc else None
     feasible = point is None or point.feasible
-    if aim.assumed or point is None:
+    if aim.by_auc or point is None:
         return Result(s, s.auc, interval_of_auc(data, scores, s, aim.level), feasible)
     point = with_data(point, data, [scores])
     found = expectation(point, aim.goal, aim.level)
@@ -99,7 +99,7 @@ def best_of(able: Sequence[str], results: dict[str, Result], aim: Aim) -> str:
     The simplest that is not shown to be worse did worse on new rows: with few positives nothing is
     ever shown, and all of them make a line.
     """
-    better = 1 if aim.assumed else aim.goal.better
+    better = 1 if aim.by_auc else aim.goal.better
     return max(able, key=lambda name: (results[name].feasible, better * results[name].value))
 
 
@@ -107,7 +107,7 @@ def compare_learners(
     out: OutOfFold, chosen: str, results: dict[str, Result], data: Data, aim: Aim
 ) -> tuple[Compared, ...]:
     """Each learner, and how it differs from the chosen one on the same rows."""
-    areas = _areas(out, results, data) if aim.assumed and len(results) > 1 else None
+    areas = _areas(out, results, data) if aim.by_auc and len(results) > 1 else None
     rows = []
     for name in LEARNERS:
         notes = out.notes.get(name, ())
@@ -120,7 +120,7 @@ def compare_learners(
         if name != chosen:
             d = own.value - results[chosen].value
             with suppress(CutscoreError):  # scores that rank all rows alike, or too few to tell
-                if not aim.assumed:
+                if not aim.by_auc:
                     between = _interval(data, out.scores[name], out.scores[chosen], aim)
                 elif areas is not None:
                     between = auc_difference(areas, name, chosen, level=aim.level).interval

@@ -158,7 +158,7 @@ class Plan:
     @property
     def goal(self) -> Objective | None:
         """What is aimed at, if anything was asked for."""
-        return None if self.aim.assumed else self.aim.goal
+        return None if self.aim.by_auc else self.aim.goal
 
     @property
     def auto(self) -> bool:

@@ -38,7 +38,7 @@ from cutscore.detector.column_summaries import Limits
 from cutscore.inference.selection import Expected
 from cutscore.linear.line import LinearDetector
 from cutscore.linear.rows import Flags, Floats
-from cutscore.measures.aim import Aim, AimOptions
+from cutscore.measures.aim import UNITS, Aim, AimOptions
 from cutscore.policy.artefact import Labels, Policy, Provenance, is_label, promises_of
 from cutscore.sweeps.sweep import Sweep
 from cutscore.tables.roles import Roles
@@ -220,6 +220,8 @@ def train(  # noqa: PLR0913 - a question has many sides
     True
     """
     aim = Aim.asked(**asked)
+    if unit is not None:
+        aim.needs_one_cut(UNITS)
     if learner != "auto" and learner not in LEARNERS:
         rule = f"be 'auto' or one of {', '.join(LEARNERS)}"
         raise DataError(BadArgument("learner", rule, learner))
@@ -262,7 +264,7 @@ def train(  # noqa: PLR0913 - a question has many sides
         detector=_detector(data, fitted, made, target, notes, folds),
         encoding=encoding,
         line=line,
-        measure="auc" if aim.assumed else aim.goal.name,
+        measure="auc" if aim.by_auc else aim.goal.name,
         compared=compared,
         why=_why(chosen, results[chosen].value, plan),
         y=data.y,
@@ -318,7 +320,7 @@ def _decide(data: Data, plan: Plan, out: OutOfFold, able: list[str], chosen: str
     if data.unit is not None and aim.confidence is not None:
         aim = replace(aim, units=units(data.y, scores, data.unit))
     # Learners that are compared by their AUC are not chosen for what the threshold is chosen for.
-    together = [chosen] if aim.assumed else able
+    together = [chosen] if aim.by_auc else able
     point = with_data(choose(s, aim), data, [out.scores[name] for name in together])
     calibrator, llr = calibrate_across(s, data.y, scores, data.weight, data.fold)
     auc = interval_of_auc(data, scores, s, aim.level)
@@ -379,7 +381,7 @@ def _why(chosen: str, value: float, plan: Plan) -> str:
     if not plan.auto:
         return f"{chosen} was asked for."
     aim = plan.aim
-    what = "AUC" if aim.assumed else aim.goal.name
+    what = "AUC" if aim.by_auc else aim.goal.name
     why = f"{chosen} has the best {what} on rows it was not fitted to, {value:.4g}."
     if aim.confidence is not None:
         why += " They were compared under limits on these rows alone, without the confidence."
@@ -416,7 +418,7 @@ def _line_price(able: Sequence[str], results: dict[str, Result], aim: Aim) -> li
     if not lines or not trees:
         return []
     line, other = (best_of(names, results, aim) for names in (lines, trees))
-    measure = "auc" if aim.assumed else aim.goal.name
+    measure = "auc" if aim.by_auc else aim.goal.name
     return [LinePrice(measure, line, results[line].value, other, results[other].value)]
 
 

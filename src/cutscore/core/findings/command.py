@@ -68,16 +68,19 @@ class NothingWritten(Note, code="nothing-written"):
 
 
 class RowsFlagged(Note, code="rows-flagged"):
-    """How many rows a detector flags, and where the decisions are."""
+    """How many rows a detector flags, and where the decisions are. Of two thresholds: how many it
+    blocks, and how many are to be reviewed."""
 
     flagged: int
     rows: int
     file: str | None = None
+    reviewed: int | None = None
     example = {"flagged": 12, "rows": 1000, "file": "decided.csv"}
 
     def text(self, on: Surface) -> str:
         wrote = "" if self.file is None else f"; wrote {self.file}"
-        return f"{self.flagged:,} of {counted(self.rows, 'row')} flagged{wrote}."
+        does = "flagged" if self.reviewed is None else f"blocked, {self.reviewed:,} to review"
+        return f"{self.flagged:,} of {counted(self.rows, 'row')} {does}{wrote}."
 
 
 class OutOfMemory(Finding, code="out-of-memory"):

@@ -167,7 +167,7 @@ class _Graph(Graph, ABC):
             for column in self.columns
         ]
         score = self.add("Identity", self.scores(), out="score")
-        self.decide(policy.calibrator, policy.prior, policy.threshold, score)
+        self.decide(policy, score)
         labels = policy.labels
         properties = {
             "target": labels.column or "",

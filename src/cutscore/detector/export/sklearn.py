@@ -20,6 +20,7 @@ from cutscore.core.errors import DataError
 from cutscore.core.findings.arguments import BadArgument
 from cutscore.core.findings.base import Shown
 from cutscore.detector.artefact import Detector, as_text
+from cutscore.measures.aim import LABELS
 
 Table = ArrayLike | Mapping[str, ArrayLike]
 """A data frame, an array, or columns by name."""
@@ -42,6 +43,7 @@ class DetectorClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def fit(self, X: object = None, y: object = None) -> DetectorClassifier:  # noqa: ARG002
         """Set the attributes of a fitted classifier; nothing is learned."""
         d, known = self.detector, self.detector.policy.labels
+        d.policy.aim.needs_one_cut(LABELS)
         labels: tuple[Any, Any] = False, True
         if known.positive is not None and known.negative is not None:
             labels = known.negative, known.positive

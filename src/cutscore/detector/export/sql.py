@@ -120,7 +120,7 @@ def to_sql(
         query = _line(line_of(detector.scorer, "SQL"), table, kept, dialect)
     # What is infinite is written alike in both databases.
     return query + decided(
-        policy.calibrator, policy.prior, policy.threshold, kept, dialect="sqlite"
+        policy.calibrator, policy.prior, policy.cuts.thresholds, kept, dialect="sqlite"
     )
 
 

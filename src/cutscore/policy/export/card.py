@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from cutscore.decision.choice import natural
 from cutscore.measures.confusion import Confusion
 from cutscore.measures.costs import Costs
+from cutscore.measures.triage import Triage
 from cutscore.policy.words import promise_name, promise_text
 
 if TYPE_CHECKING:
@@ -87,6 +88,10 @@ def costs_in_words(costs: Costs) -> str:
     words = [f"Cost of a false positive {costs.fp:.6g}, of a false negative {costs.fn:.6g}"]
     words += [f"benefit of a true positive {costs.tp:.6g}"] if costs.tp else []
     words += [f"benefit of a true negative {costs.tn:.6g}"] if costs.tn else []
+    words += [f"cost of a review {costs.review:.6g}"] if costs.review is not None else []
+    words += (
+        [f"of a reviewed positive besides {costs.review_miss:.6g}"] if costs.review_miss else []
+    )
     return "; ".join(words)
 
 
@@ -95,7 +100,9 @@ def _what(p: Policy) -> str:
     aim = [f"for the best {a.goal.name}"]
     aim += [f"subject to {' and '.join(a.limit_texts)}"] if a.limit_texts else []
     aim += [f"with {100 * a.confidence:g} % confidence"] if a.confidence else []
-    chosen = "The threshold was given." if p.given else f"The threshold was chosen {' '.join(aim)}."
+    what, was = ("thresholds", "were") if p.three_way else ("threshold", "was")
+    how = "given" if p.given else f"chosen {' '.join(aim)}"
+    chosen = f"The {what} {was} {how}."
     failed = "" if p.feasible else " **No threshold meets these limits; this is the nearest.**"
     costs = f" {costs_in_words(a.costs)}." if a.costs else ""
     calibration = repr(p.calibrator).partition("\n")[0]
@@ -109,7 +116,7 @@ def _what(p: Policy) -> str:
 def _expectations(p: Policy) -> str:
     lines = ["## What to expect"]
     known = [p.promises.get(name) for name in ("recall", "fpr")]
-    if known[0] is not None and known[1] is not None:
+    if known[0] is not None and known[1] is not None and not p.three_way:
         recall, fpr = known[0].value, known[1].value
         words = natural(Confusion(recall, fpr, 1 - recall, 1 - fpr), p.prior)
         lines.append(f"{words[0].upper()}{words[1:]}.")
@@ -117,10 +124,10 @@ def _expectations(p: Policy) -> str:
         rows = [[text(promise_name(name)), promise_text(name, e)] for name, e in p.promises.items()]
         lines.append(table(["on new rows", ""], rows))
     c = p.confusion
-    rows = [
-        ["flagged", total(c.tp), total(c.fp)],
-        ["not flagged", total(c.fn), total(c.tn)],
-    ]
+    rows = [["flagged", total(c.tp), total(c.fp)], ["not flagged", total(c.fn), total(c.tn)]]
+    if isinstance(c, Triage):
+        reviewed = ["reviewed", total(c.reviewed_pos), total(c.reviewed_neg)]
+        rows = [["blocked", *rows[0][1:]], reviewed, ["passed", *rows[1][1:]]]
     lines.append("On the evidence:\n\n" + table(["", "positive", "negative"], rows))
     return "\n\n".join(lines)
 

@@ -24,8 +24,8 @@ from cutscore.core.errors import DataError
 from cutscore.core.findings.arguments import LibraryMissing
 from cutscore.core.findings.models import NotExportable
 from cutscore.core.types import ArrayLike
+from cutscore.decision.three_way import rounded
 from cutscore.measures.prior import log_odds
-from cutscore.policy.artefact import rounded
 
 if TYPE_CHECKING:
     from onnx import ModelProto
@@ -74,7 +74,7 @@ def to_onnx(policy: Policy, *, dtype: Literal["float64", "float32"] = "float64")
     one_of("dtype", dtype, ("float64", "float32"))
     graph = Graph(["x"], np.dtype(dtype))
     score = graph.add("Identity", "x", out="score")
-    graph.decide(policy.calibrator, policy.prior, policy.threshold, score, reverse=policy.reverse)
+    graph.decide(policy, score)
     model: ModelProto = graph.model(
         [graph.helper.make_tensor_value_info("x", graph.float, ["rows", 1])],
         {
@@ -98,6 +98,7 @@ class Graph:
         self.helper, self.types, self.from_array = helper, TensorProto, numpy_helper.from_array
         self.dtype = dtype
         self.float = TensorProto.DOUBLE if dtype == np.float64 else TensorProto.FLOAT
+        self.decision_type = TensorProto.BOOL
         self.nodes: list[Any] = []
         self.constants: list[Any] = []
         self.taken = {*inputs, *OUTPUTS}
@@ -126,26 +127,33 @@ class Graph:
         )
         return out
 
-    def decide(
-        self, c: Calibrator, prior: float, threshold: float, score: str, *, reverse: bool = False
-    ) -> None:
+    def decide(self, policy: Policy, score: str) -> None:
         """The outputs llr, probability and decision of a score."""
+        c, reverse = policy.calibrator, policy.reverse
         llr = self.add("Sub", self.constant(0.0), score) if reverse else score
         for step in c.steps if isinstance(c, Chain) else (c,):
             # Steps would have a place for what is no number, too.
             llr = self.add("Where", self.add("IsNaN", llr), llr, self.llr(step, llr))
         llr = self.add("Identity", llr, out="llr")
-        self.sigmoid(self.add("Add", llr, self.constant(log_odds(prior))))
+        self.sigmoid(self.add("Add", llr, self.constant(log_odds(policy.prior))))
         compare = "LessOrEqual" if reverse else "GreaterOrEqual"
-        t = rounded(self.dtype, threshold, up=not reverse)
-        self.add(compare, score, self.constant(t), out="decision")
+        t = [rounded(self.dtype, one, up=not reverse) for one in policy.cuts.thresholds]
+        if len(t) == 1:
+            self.add(compare, score, self.constant(t[0]), out="decision")
+            return
+        review, block = (
+            self.add("Cast", self.add(compare, score, self.constant(one)), to=self.types.INT64)
+            for one in t
+        )
+        self.add("Add", review, block, out="decision")
+        self.decision_type = self.types.INT64
 
     def model(self, inputs: list[Any], props: dict[str, str], ml: int = ML) -> Any:
         """The whole graph; ``ml`` is the version of the operators for models."""
         helper = self.helper
         outputs = [
             helper.make_tensor_value_info(
-                name, self.types.BOOL if name == "decision" else self.float, ["rows", 1]
+                name, self.decision_type if name == "decision" else self.float, ["rows", 1]
             )
             for name in OUTPUTS
         ]

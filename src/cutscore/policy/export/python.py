@@ -44,9 +44,10 @@ def to_python(policy: Policy) -> str:
     names = ", ".join(f"_step{k}" for k in range(len(steps)))
     sign = "<=" if policy.reverse else ">="
     values = {
-        "threshold": _number(policy.threshold),
+        "decision": (_THREE_WAY if policy.three_way else _ONE_CUT).format(
+            thresholds=", ".join(map(_number, policy.cuts.thresholds)), sign=sign
+        ),
         "shift": _number(log_odds(policy.prior)),
-        "sign": sign,
         "towards": "0.0 - score" if policy.reverse else "score",
         "prior": f"{100 * policy.prior:.4g} %",
         "names": f"({names},)",
@@ -58,6 +59,24 @@ def to_python(policy: Policy) -> str:
     return _MODULE.format(**values)
 
 
+_ONE_CUT = '''THRESHOLD = {thresholds}
+
+
+def decide(score):
+    """Whether to flag a score; None if it is missing."""
+    score = _score(score)
+    return None if score is None else score {sign} THRESHOLD
+'''
+
+_THREE_WAY = '''REVIEW, BLOCK = {thresholds}
+
+
+def decide(score):
+    """0 to pass, 1 to review, 2 to block a score; None if it is missing."""
+    score = _score(score)
+    return None if score is None else (score {sign} REVIEW) + (score {sign} BLOCK)
+'''
+
 _MODULE = '''"""A decision about scores, written by cutscore. It needs nothing but Python."""
 
 # {head}
@@ -67,15 +86,8 @@ _MODULE = '''"""A decision about scores, written by cutscore. It needs nothing b
 from bisect import bisect_right
 from math import exp, inf, isinf, isnan, log, log1p
 
-THRESHOLD = {threshold}
 PRIOR_LOG_ODDS = {shift}  # {prior} of the cases are positive
-
-
-def decide(score):
-    """Whether to flag a score; None if it is missing."""
-    score = _score(score)
-    return None if score is None else score {sign} THRESHOLD
-
+{decision}
 
 def llr(score):
     """The log-likelihood ratio of a score; None if it is missing."""

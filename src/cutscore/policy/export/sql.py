@@ -91,7 +91,7 @@ def to_sql(
     return scored + decided(
         policy.calibrator,
         policy.prior,
-        policy.threshold,
+        policy.cuts.thresholds,
         kept,
         reverse=policy.reverse,
         dialect=dialect,
@@ -101,7 +101,7 @@ def to_sql(
 def decided(  # noqa: PLR0913 - options have names
     calibrator: Calibrator,
     prior: float,
-    threshold: float,
+    thresholds: Sequence[float],
     kept: Sequence[str],
     *,
     reverse: bool = False,
@@ -121,7 +121,10 @@ def decided(  # noqa: PLR0913 - options have names
         )
         before, last = name, f"step{k}"
     odds = f'"llr" + {literal(log_odds(prior))}'
-    decision = or_null(decision_of(threshold, reverse=reverse), '"score"')
+    above = [decision_of(threshold, reverse=reverse) for threshold in thresholds]
+    if len(above) == 2:  # 0 to pass, 1 to review, 2 to block
+        above = [f"CASE WHEN {above[1]} THEN 2 WHEN {above[0]} THEN 1 ELSE 0 END"]
+    decision = or_null(above[0], '"score"')
     front = ", ".join([*map(name_of, kept), '"score"', '"llr"'])
     # PostgreSQL refuses to compute what is past every float, or next to 0.
     return ",\n".join(query) + (
