@@ -9,6 +9,7 @@ from pathlib import Path
 from cutscore.cli import UsageError, shared
 from cutscore.core.findings.base import spelled
 from cutscore.core.findings.command import Usage
+from cutscore.core.terminal import neutral
 from cutscore.detector import Detector
 from cutscore.detector.export import to_markdown, to_onnx, to_python, to_sql
 from cutscore.detector.scorers.linear import line_of
@@ -55,7 +56,7 @@ def run(arguments: Namespace) -> tuple[str, int]:
         content = to_markdown(detector)
     if arguments.output == "-":
         if isinstance(content, str):
-            return content, 0
+            return neutral(content) if sys.stdout.isatty() else content, 0
         sys.stdout.buffer.write(content)
         sys.stdout.buffer.flush()
         return "", 0
