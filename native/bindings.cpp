@@ -8,6 +8,7 @@
 #include <nanobind/stl/vector.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -145,6 +146,17 @@ nb::object python_int(cutscore::Wide x) {
     return (high << nb::int_(64)) | low;
 }
 
+// Lets Python handle signals, a few times a second: a handler that raises ends the kernel. Only the main
+// thread of Python runs handlers; to all others this does nothing.
+void answer_signals() {
+    using Clock = std::chrono::steady_clock;
+    static thread_local Clock::time_point last = Clock::now();
+    if (Clock::now() - last < std::chrono::milliseconds(50)) return;
+    last = Clock::now();
+    nb::gil_scoped_acquire acquire;
+    if (PyErr_CheckSignals() != 0) throw nb::python_error();
+}
+
 template <class Run>
 auto unlocked(Run&& run) {
     nb::gil_scoped_release release;
@@ -265,6 +277,7 @@ void bind_stream(nb::module_& m, const char* name) {
 }  // namespace
 
 NB_MODULE(_native, m) {
+    cutscore::between_parts = answer_signals;
     nb::exception<cutscore::RowFault>(m, "RowFault", PyExc_ValueError);
 
     nb::exception<cutscore::SpillFault>(m, "SpillFault", PyExc_OSError);

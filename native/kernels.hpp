@@ -1,6 +1,7 @@
 // What the native core offers, in plain C++: no Python here.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -11,6 +12,9 @@
 #include "memory.hpp"
 
 namespace cutscore {
+
+// Called between the parts of a loop, by the thread that asked for it: whoever throws here ends the loop.
+inline std::atomic<void (*)()> between_parts{nullptr};
 
 enum class Kind : std::uint8_t { none, b8, i8, i16, i32, i64, u8, u16, u32, u64, f32, f64 };
 

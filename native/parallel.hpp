@@ -9,6 +9,8 @@
 #include <system_error>
 #include <thread>
 
+#include "kernels.hpp"
+
 namespace CUTSCORE_ISA {
 
 // Calls work(part, worker) for every part in [0, parts); workers are numbered from 0 and take the next
@@ -18,8 +20,12 @@ namespace CUTSCORE_ISA {
 template <class Work>
 void parallel(std::size_t parts, int threads, Work&& work) {
     const int workers = int(std::min<std::size_t>(parts, std::size_t(threads)));
+    const auto poll = cutscore::between_parts.load(std::memory_order_relaxed);
     if (workers <= 1) {
-        for (std::size_t part = 0; part < parts; ++part) work(part, 0);
+        for (std::size_t part = 0; part < parts; ++part) {
+            if (poll) poll();
+            work(part, 0);
+        }
         return;
     }
     std::atomic<std::size_t> next{0};
@@ -27,8 +33,10 @@ void parallel(std::size_t parts, int threads, Work&& work) {
     std::atomic<bool> fails{false};
     auto run = [&](int worker) noexcept {
         try {
-            for (std::size_t part; (part = next.fetch_add(1, std::memory_order_relaxed)) < parts;)
+            for (std::size_t part; (part = next.fetch_add(1, std::memory_order_relaxed)) < parts;) {
+                if (poll && worker == 0) poll();
                 work(part, worker);
+            }
         } catch (...) {
             if (!fails.exchange(true)) failed = std::current_exception();
             next.store(parts);

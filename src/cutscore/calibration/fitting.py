@@ -27,7 +27,7 @@ from cutscore.core.findings.base import Finding, either, shown
 from cutscore.core.findings.rows import LengthsDiffer
 from cutscore.core.findings.statistics import FoldOneClass, TooFew
 from cutscore.sweeps.proper_scores import check_seed
-from cutscore.sweeps.sweep import Floats, Masses, Sweep, check_sweep, sweep
+from cutscore.sweeps.sweep import Floats, Masses, Sweep, check_sweep, square_weights, sweep
 
 Flags = NDArray[np.bool_]
 Folds = NDArray[np.intp]
@@ -293,7 +293,7 @@ class _Part(NamedTuple):
     @classmethod
     def of(cls, pos: Masses, neg: Masses) -> _Part:
         # Each of the counted rows varies by itself; a sum of weights counts as one row.
-        squares = [mass if mass.dtype.kind == "i" else np.square(mass) for mass in (pos, neg)]
+        squares = [mass if mass.dtype.kind == "i" else square_weights(mass) for mass in (pos, neg)]
         starts = starts_of(len(pos))
         if len(starts) < len(pos):
             pos, neg = (np.add.reduceat(mass, starts) for mass in (pos, neg))

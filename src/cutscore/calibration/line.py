@@ -147,7 +147,11 @@ def _shift(s: Sweep, odds: Floats) -> float:
 
 def _errors(s: Sweep, squares: tuple[Floats, Floats], rows: Floats, p: Floats) -> Floats:
     """Standard errors of the coefficients of rows, at the expected probabilities p."""
-    inverse = np.linalg.inv((rows * ((s.pos + s.neg) * p * (1 - p))) @ rows.T)
+    try:
+        inverse = np.linalg.inv((rows * ((s.pos + s.neg) * p * (1 - p))) @ rows.T)
+    except np.linalg.LinAlgError:  # one score has next to all of the weight
+        why = "next to all of the weight is at one score"
+        raise UndefinedError(NoOverlap("a calibration slope", why)) from None
     if s.weighted:
         noise = squares[0] * np.square(1 - p) + squares[1] * np.square(p)
         inverse = inverse @ ((rows * noise) @ rows.T) @ inverse

@@ -33,14 +33,20 @@ def main(argv: Sequence[str] | None = None) -> int:
     It returns an exit code; ``cutscore --help`` lists them.
     """
     arguments, as_json = None, False
+    _open_streams()
     with _quiet_and_interruptible():
         try:
             from cutscore.cli.parser import parsed
 
             as_json = "--json" in (sys.argv if argv is None else argv)
             arguments = parsed(argv)
+            arguments.remarks = []
             text, code = _run(arguments)
-            return _print(text) or code
+            print_text(text)
+            # After all that may fail: a failure is one line.
+            for sentence in arguments.remarks:
+                _say(sentence)
+            return code
         except Exception as error:
             # Whatever goes wrong is one sentence. Those who look for its cause ask for more.
             if os.environ.get("CUTSCORE_TRACEBACK"):
@@ -56,8 +62,23 @@ def main(argv: Sequence[str] | None = None) -> int:
 def _run(arguments: Namespace) -> tuple[str, int]:
     from importlib import import_module
 
+    _heed_memory_limit()
     command = import_module(f"cutscore.cli.{arguments.command}")
     return command.run(arguments)  # type: ignore[no-any-return]
+
+
+def _heed_memory_limit() -> None:
+    """Where the address space is limited, take less of it: an arena of pyarrow is 1 GiB of it, and
+    OpenBLAS waits for ever for threads that it can't have. Below 1 GiB libraries abort."""
+    import resource
+
+    most = resource.getrlimit(resource.RLIMIT_AS)[0]
+    if most == resource.RLIM_INFINITY:
+        return
+    os.environ.setdefault("ARROW_DEFAULT_MEMORY_POOL", "system")
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+    if most < 1 << 30:
+        raise MemoryError
 
 
 @contextmanager
@@ -83,15 +104,26 @@ def _terminate(*_: object) -> NoReturn:
     sys.exit(TERMINATED)
 
 
-def _print(text: str) -> int:
+def _open_streams() -> None:
+    """Open the standard streams that are closed, such that what is read from them or written to
+    them fails as it would have; but nobody listens to what is said on stderr. No file that is
+    opened later has their numbers."""
+    for name, mode in (("stdin", "w"), ("stdout", "r"), ("stderr", "w")):
+        if getattr(sys, name) is None:
+            handle = os.open(os.devnull, os.O_WRONLY if mode == "w" else os.O_RDONLY)
+            use = "r" if name == "stdin" else "w"
+            setattr(sys, name, open(handle, use, encoding="utf-8"))  # noqa: SIM115 - for good
+
+
+def print_text(text: str) -> None:
+    """Write text to the standard output, if there is some, and see that it arrived."""
     if not text:
-        return DONE
+        return
     import io
 
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="replace")  # an ASCII terminal has no dash like ours
     print(text, flush=True)
-    return DONE
 
 
 def _say(sentence: str) -> None:
@@ -124,7 +156,9 @@ def _report_failure(error: Exception, arguments: Namespace | None, as_json: bool
     if as_json:
         import json
 
-        print(json.dumps({"schema": "cutscore.error/1", "error": found.as_dict(COMMAND)}, indent=2))
+        error_as_json = {"schema": "cutscore.error/1", "error": found.as_dict(COMMAND)}
+        with suppress(OSError):  # what went wrong before is said below
+            print_text(json.dumps(error_as_json, indent=2))
     _say(f"{found.render(COMMAND)} [{found.code}]")  # which cutscore explain takes
     return WRONGLY_ASKED if isinstance(error, UsageError) else FAILED
 

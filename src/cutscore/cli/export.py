@@ -12,6 +12,7 @@ from cutscore.core.errors import DataError
 from cutscore.core.findings.base import spelled
 from cutscore.core.findings.command import Usage
 from cutscore.core.findings.models import ScorerUnfit
+from cutscore.core.terminal import neutral
 from cutscore.detector import Detector
 from cutscore.detector.export import to_markdown, to_onnx, to_python, to_sql
 from cutscore.detector.scorers.column import ColumnScorer
@@ -63,7 +64,7 @@ def run(arguments: Namespace) -> tuple[str, int]:
         content = to_markdown(detector)
     if arguments.output == "-":
         if isinstance(content, str):
-            return content, 0
+            return neutral(content) if sys.stdout.isatty() else content, 0
         sys.stdout.buffer.write(content)
         sys.stdout.buffer.flush()
         return "", 0

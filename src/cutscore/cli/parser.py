@@ -13,7 +13,7 @@ from itertools import takewhile
 from typing import Any, NoReturn
 
 from cutscore import __version__
-from cutscore.cli import UsageError
+from cutscore.cli import UsageError, print_text
 from cutscore.core.findings import BadArgument, either
 from cutscore.core.findings.command import Usage
 from cutscore.core.parameters import (
@@ -476,9 +476,9 @@ _READERS: dict[str, Callable[[Parameter, Any], Any]] = {
 # ----------------------------------------------------------------------------------- the parsers
 
 
-def _parsers() -> tuple[argparse.ArgumentParser, dict[str, argparse.ArgumentParser]]:
+def _parsers() -> tuple[_Parser, dict[str, _Parser]]:
     """The parser of all commands, and those of each."""
-    top = argparse.ArgumentParser(
+    top = _Parser(
         prog="cutscore",
         usage="cutscore COMMAND [options]",
         description="From scores to decisions. Run cutscore COMMAND --help for options and an "
@@ -499,6 +499,16 @@ def _parsers() -> tuple[argparse.ArgumentParser, dict[str, argparse.ArgumentPars
     for command in COMMANDS:
         _add(commands, command)
     return top, commands.choices
+
+
+class _Parser(argparse.ArgumentParser):
+    """One that notices if its help can't be written."""
+
+    def _print_message(self, message: str, file: Any = None) -> None:
+        if file is sys.stdout:
+            print_text(message.rstrip("\n"))
+        else:
+            super()._print_message(message, file)
 
 
 class _Help(argparse.RawDescriptionHelpFormatter):

@@ -50,10 +50,9 @@ _SCORES = ("score", "s", "y_score", "y_prob", "prob", "probability", "prediction
 
 
 def remark(arguments: Namespace, found: Finding | str | None) -> None:
-    """Say something that is not the result, if there is something."""
+    """Say something that is not the result, if there is something, when the work is done."""
     if found and not arguments.quiet:
-        text = found if isinstance(found, str) else found.render(COMMAND)
-        print(f"cutscore: {text}", file=sys.stderr)
+        arguments.remarks.append(found if isinstance(found, str) else found.render(COMMAND))
 
 
 def source(arguments: Namespace) -> Table:
@@ -313,6 +312,11 @@ def _unwritable(path: str, reason: str, hint: str = "") -> UsageError:
     return UsageError(FileUnwritable(reason, hint, where=Where(file=path)))
 
 
+def as_bytes(content: str | bytes) -> bytes:
+    """Text as UTF-8. What that can't hold, as a path that is no text, is escaped."""
+    return content.encode(errors="backslashreplace") if isinstance(content, str) else content
+
+
 def write_files(contents: Mapping[str, str | bytes]) -> None:
     """All of these files, or none of them."""
     before = None
@@ -320,7 +324,7 @@ def write_files(contents: Mapping[str, str | bytes]) -> None:
         with ExitStack() as stack:
             for path, content in contents.items():
                 file = stack.enter_context(written_aside(path))
-                file.write(content.encode() if isinstance(content, str) else content)
+                file.write(as_bytes(content))
                 file.flush()
                 if stat.S_ISREG(os.fstat(file.fileno()).st_mode):
                     os.fsync(file.fileno())

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import fcntl
+import glob
 import os
 import stat
 import tempfile
@@ -11,6 +13,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO, Any
+from uuid import uuid4
 
 from cutscore.core.errors import DataError
 from cutscore.core.findings.cluster import RowsChanged
@@ -21,8 +24,9 @@ def written_aside(path: str | os.PathLike[str], *, text: bool = False) -> Iterat
     """A file to write to, beside ``path``, that takes its name when the block ends.
 
     If the block raises, is interrupted, or the disk is full, what ``path`` held before is still
-    there and nothing else is left behind. A link stays a link: the file it points to is replaced.
-    Devices and pipes are written to directly.
+    there and nothing else is left behind. What a killed process left is removed by the next one
+    that writes the same file. A link stays a link: the file it points to is replaced. Devices and
+    pipes are written to directly.
 
     Parameters
     ----------
@@ -62,11 +66,10 @@ def written_aside(path: str | os.PathLike[str], *, text: bool = False) -> Iterat
             with open(target, **options) as file:
                 yield file
             return
-        handle, aside = tempfile.mkstemp(
-            dir=target.parent, prefix=f".{target.name[:100]}.", suffix=".part"
-        )
-        try:
-            with open(handle, **options) as file:
+        _remove_orphans(target)
+        aside = str(target.parent / f".{target.name[:100]}.{uuid4().hex}.part")
+        try:  # from before it is there: an interrupt at any time leaves none
+            with open(_make_locked(aside), **options) as file:
                 yield file
                 file.flush()
                 os.fsync(file.fileno())
@@ -83,6 +86,31 @@ def written_aside(path: str | os.PathLike[str], *, text: bool = False) -> Iterat
         if error.errno is None or not (error.filename in ours or _is_beside(error, target)):
             raise
         raise OSError(error.errno, error.strerror, str(path)) from error
+
+
+def _make_locked(path: str) -> int:
+    """The descriptor of a new file, which is locked for as long as it is open."""
+    while True:
+        handle = os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600)
+        with suppress(OSError):  # not every file system has locks
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        if os.path.exists(path):
+            return handle
+        os.close(handle)  # somebody took it for an orphan before it was locked
+
+
+def _remove_orphans(target: Path) -> None:
+    """Remove files beside the target that a process left which died while it wrote: nobody holds
+    their locks."""
+    for path in target.parent.glob(f".{glob.escape(target.name[:100])}.*.part"):
+        # A file that somebody else has made, or removed meanwhile, is none of our business.
+        with suppress(OSError):
+            handle = os.open(path, os.O_WRONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+            try:
+                fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                path.unlink()
+            finally:
+                os.close(handle)
 
 
 def _is_beside(error: OSError, target: Path) -> bool:

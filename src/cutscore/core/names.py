@@ -63,7 +63,7 @@ def data_columns(schema: Any) -> list[str]:
     try:
         index = json.loads(stored)["index_columns"]
         unnamed = {n for n in index if isinstance(n, str) and re.fullmatch(_UNNAMED, n)}
-    except (ValueError, TypeError, KeyError):
+    except (ValueError, TypeError, KeyError, RecursionError):
         return names
     return [name for name in names if name not in unnamed]
 

@@ -1014,7 +1014,11 @@ def natural(c: Confusion, prior: float | None) -> str:
         base = 10 ** min(ceil(1 - log10(d.prevalence)), 12)
     if isinstance(d, Triage):
         return f"of every {base:,} cases {_triage_text(d, base)}"
-    p, tp, fp = (_rounded(base * float(m) / float(d.total)) for m in (d.positives, d.tp, d.fp))
+    # As fractions: weights that are large would overflow.
+    total = Fraction(float(d.total))
+    p, tp, fp = (
+        _rounded(float(base * Fraction(float(m)) / total)) for m in (d.positives, d.tp, d.fp)
+    )
     are, alarms = "is" if p == 1 else "are", "alarm" if fp == 1 else "alarms"
     return (
         f"of every {base:,} cases {_shown(p)} {are} positive: "

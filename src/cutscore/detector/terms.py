@@ -41,8 +41,9 @@ class NumberTerm:
     @property
     def size(self) -> float:
         """How much it moves scores: the root mean square of what it added in training."""
-        here = (self.weight * self.column.scale) ** 2 * (1 - self.column.missing)
-        return sqrt(here + self.missing**2 * self.column.missing)
+        step = self.weight * self.column.scale  # a product overflows to infinity, a power raises
+        here = step * step * (1 - self.column.missing)
+        return sqrt(here + self.missing * self.missing * self.column.missing)
 
     @property
     def labels(self) -> list[str]:

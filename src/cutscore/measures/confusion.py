@@ -22,7 +22,8 @@ def _ratio(part: Number, whole: Number) -> Number:
     if isinstance(whole, np.ndarray) or isinstance(part, np.ndarray):
         part, whole = np.broadcast_arrays(np.asarray(part), np.asarray(whole))
         out = np.full(whole.shape, np.nan)
-        return np.divide(part, whole, out=out, where=whole != 0)
+        with np.errstate(over="ignore"):
+            return np.divide(part, whole, out=out, where=whole != 0)
     return part / whole if whole else float("nan")
 
 

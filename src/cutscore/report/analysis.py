@@ -526,7 +526,8 @@ def _far(summary: Summary) -> Iterator[Notice]:
     prior, here = summary.asked.prior, summary.prevalence
     if prior is None:
         return
-    times = exp(abs(log(prior / (1 - prior)) - log(here / (1 - here))))
+    # No more than a float holds.
+    times = exp(min(abs(log(prior / (1 - prior)) - log(here / (1 - here))), 700.0))
     if times >= 10:
         yield PriorFar(prior, here, times)
 

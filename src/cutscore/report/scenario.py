@@ -80,7 +80,7 @@ def start_ratio(summary: Summary) -> Fraction:
     if costs is not None:
         return costs.on_positives / costs.on_negatives
     p = summary.prior
-    return Fraction(f"{(1 - p) / p:.3g}")
+    return Fraction(f"{min((1 - p) / p, 1e300):.3g}")
 
 
 def start_probability(summary: Summary) -> float:

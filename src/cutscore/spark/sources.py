@@ -165,7 +165,7 @@ def read(groups: Iterable[RowGroup], names: Sequence[str], size: int = _BATCH) -
     """The rows of row groups, some at a time."""
     for path, some in groupby(groups, attrgetter("path")):
         try:
-            file = pq.ParquetFile(path, memory_map=True)
+            file = pq.ParquetFile(path, buffer_size=1 << 20)
         except FileNotFoundError:
             rule = f"there is no file {spelled(path)} on {os.uname().nodename}"
             hint = (

@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 
 from cutscore.core import _native
 from cutscore.core.checks import as_array, threads
-from cutscore.core.errors import DataError
+from cutscore.core.errors import DataError, UndefinedError
 from cutscore.core.findings.arguments import BadArgument
-from cutscore.core.findings.statistics import NotProbabilities
+from cutscore.core.findings.statistics import BeyondFloats, NotProbabilities
 from cutscore.core.frozen import Frozen
 from cutscore.core.html import thumbnail
 from cutscore.core.types import ArrayLike
@@ -279,7 +279,13 @@ def net_benefit(s: Sweep, *, prior: float | None = None) -> NetBenefit:
     with np.errstate(divide="ignore"):
         rate = t / (1 - t)
     h = hull(s)
-    at = _best_vertex(h.slope, rate * ((1 - p) / p))
+    # Without a prior, odds are compared as they are: (1 − p)/p of weights may be beyond floats.
+    with np.errstate(over="ignore"):
+        at = (
+            _best_vertex(h.odds, rate)
+            if prior is None
+            else _best_vertex(h.slope, rate * ((1 - p) / p))
+        )
     columns = (
         _benefit(p, s.tp / s.P, s.fp / s.N, rate),
         _benefit(p, np.ones(len(t)), np.ones(len(t)), rate),
@@ -336,30 +342,31 @@ def h_measure(s: Sweep, *, a: float | None = None, b: float | None = None) -> fl
     """
     check_sweep(s).needs_both_classes("the H measure")
     h: Hull = hull(s)
-    p = s.prevalence
-    a, b = 1 + p if a is None else a, 2 - p if b is None else b
+    p, q = s.prevalence, s.N / (s.P + s.N)
+    a, b = 1 + p if a is None else a, 1 + q if b is None else b
     for name, x in (("a", a), ("b", b)):
         if not (isinstance(x, Real) and 0 < x < np.inf):
             raise DataError(BadArgument(name, "be above 0 and finite", x))
     # Vertex k is best while c/(1 − c) passes from odds[k − 1] down to odds[k].
-    change = np.concatenate(([1.0], 1 / (1 + 1 / _positive(h.odds)), [0.0]))
+    odds = np.concatenate(([np.inf], h.odds, [0.0]))
     fnr = (h.tp[-1] - h.tp) / h.tp[-1]
-    least = _expected_minimum(a, b, change, (1 - p) * h.fpr, p * fnr)
-    blind = _expected_minimum(
-        a, b, np.array([1.0, p, 0.0]), np.array([0.0, 1 - p]), np.array([p, 0.0])
-    )
+    least = _expected_minimum(a, b, odds, q * h.fpr, p * fnr)
+    one = np.array([np.inf, s.P / s.N, 0.0])
+    blind = _expected_minimum(a, b, one, np.array([0.0, q]), np.array([p, 0.0]))
+    if not blind:
+        what = "the ratio of the classes' weights"
+        raise UndefinedError(BeyondFloats(what, hint="Scale the weights of one class."))
     return 1 - least / blind
 
 
-def _positive(odds: Floats) -> Floats:
-    return np.maximum(odds, np.finfo(np.float64).tiny)
-
-
-def _expected_minimum(a: float, b: float, change: Floats, on_c: Floats, on_rest: Floats) -> float:
-    """∫ min(c·on_c + (1−c)·on_rest) w(c) dc, entry k being least from change[k] down to
-    change[k+1]."""
+def _expected_minimum(a: float, b: float, odds: Floats, on_c: Floats, on_rest: Floats) -> float:
+    """∫ min(c·on_c + (1−c)·on_rest) w(c) dc, entry k being least while c/(1−c) passes from odds[k]
+    down to odds[k+1]."""
     from scipy.special import betainc
 
-    with_c = -np.diff(betainc(a + 1, b, change)) * (a / (a + b))  # ∫ c w(c) dc
-    with_rest = -np.diff(betainc(a, b + 1, change)) * (b / (a + b))
+    with np.errstate(divide="ignore", over="ignore"):
+        c, rest = 1 / (1 + 1 / odds), 1 / (1 + odds)
+    # Each from its own end, where it is small: 1 − c of a c next to 1 would be 0.
+    with_c = -np.diff(betainc(a + 1, b, c)) * (a / (a + b))  # ∫ c w(c) dc
+    with_rest = np.diff(betainc(b + 1, a, rest)) * (b / (a + b))
     return float(np.sum(on_c * with_c + on_rest * with_rest))

@@ -247,7 +247,12 @@ def _flagged_and_lift(s: Sweep, what: str) -> tuple[Floats, Floats]:
     s.needs_positives(what)
     s.needs_scores(what)
     tp, fp = from_zero(s.tp), from_zero(s.fp)
-    return (tp + fp) / (s.P + s.N), _precision(tp, fp) / s.prevalence
+    flagged = (tp + fp) / (s.P + s.N)
+    # Where positives have next to no weight, it is infinite.
+    with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
+        if s.prevalence > 0:
+            return flagged, _precision(tp, fp) / s.prevalence
+        return flagged, np.concatenate(([np.inf], tp[1:] / s.P / flagged[1:]))
 
 
 def _thresholds(s: Sweep) -> Floats:

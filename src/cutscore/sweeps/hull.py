@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise
+from math import frexp
 from typing import Any, NamedTuple, TypeAlias, overload
 
 import numpy as np
@@ -241,9 +242,11 @@ def _hull(s: Sweep) -> Hull:
     v = vertices(s)
     threshold = np.concatenate(([np.inf], s.threshold[v.cut[1:] - 1]))
     s.forget()
-    # One product with a constant: odds that fall make slopes that fall.
-    slope = np.full(len(v.odds), np.inf)
-    np.multiply(v.odds, s.N / s.P, out=slope, where=np.isfinite(v.odds))
+    # One product with a constant: odds that fall make slopes that fall. N / P itself may be too
+    # large or too small for a float.
+    (m, e), (of_n, e_n), (of_p, e_p) = np.frexp(v.odds), frexp(s.N), frexp(s.P)
+    with np.errstate(over="ignore"):
+        slope = np.ldexp(m * (of_n / of_p), e + (e_n - e_p))
     return Hull(threshold, v.tp, v.fp, slope, v.odds, v.cut)
 
 

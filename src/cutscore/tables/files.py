@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import glob
 import os
-import shutil
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -20,10 +20,11 @@ from cutscore.core.findings.tables import (
     FolderUnfit,
     NeedsQuery,
 )
+from cutscore.tables import parts
 from cutscore.tables.formats.parquet import PARQUET
 from cutscore.tables.formats.query import DuckPart
-from cutscore.tables.formats.registry import format_of, named
-from cutscore.tables.parts import File, Format, Style, TemporaryFile
+from cutscore.tables.formats.registry import format_of, looks_like, named
+from cutscore.tables.parts import File, Format, Style, TemporaryFile, long_line
 from cutscore.tables.table import Table
 
 Paths: TypeAlias = str | os.PathLike[str] | Iterable[str | os.PathLike[str]]
@@ -181,22 +182,29 @@ def _files(paths: object, keep: list[Any]) -> list[tuple[str, str]]:
             text = None
         if not isinstance(text, str) or not text or "\0" in text:
             raise DataError(BadArgument("paths", "be text", path, subject="a path"))
-        if text == "-":
-            out.append((_spool_input(keep), "the standard input"))
-        elif os.path.isdir(text):
-            out += _folder(text)
-        elif os.path.exists(text):
-            out.append((text, spelled(text)))
-        elif glob.has_magic(text):
-            hits = sorted(p for p in glob.glob(text, recursive=True) if os.path.isfile(p))
-            if not hits:
-                raise DataError(FileMissing(pattern=True, where=Where(file=text)))
-            out += [(p, spelled(p)) for p in hits]
-        else:
-            raise _no_file(text)
+        out += _files_at(text, keep)
     if not out:
         raise DataError(BadArgument("paths", "name at least one file", []))
     return out
+
+
+def _files_at(text: str, keep: list[Any]) -> list[tuple[str, str]]:
+    if text == "-":
+        stdin = getattr(sys.stdin, "buffer", sys.stdin)
+        return [(_spool(stdin, "the standard input", keep), "the standard input")]
+    if os.path.isdir(text):
+        return _folder(text)
+    if os.path.isfile(text):
+        return [(text, spelled(text))]
+    if os.path.exists(text):  # a pipe or a device, which can be read once
+        with _reading(spelled(text)), open(text, "rb") as stream:
+            return [(_spool(stream, spelled(text), keep), spelled(text))]
+    if glob.has_magic(text):
+        hits = sorted(p for p in glob.glob(text, recursive=True) if os.path.isfile(p))
+        if not hits:
+            raise DataError(FileMissing(pattern=True, where=Where(file=text)))
+        return [(p, spelled(p)) for p in hits]
+    raise _no_file(text)
 
 
 def _no_file(text: str) -> DataError:
@@ -230,14 +238,25 @@ def _folder(text: str) -> list[tuple[str, str]]:
     return [(p, spelled(p)) for p in hits]
 
 
-def _spool_input(keep: list[Any]) -> str:
-    """The standard input in a file, since tables are read more than once."""
+@contextmanager
+def _reading(where: str) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        raise DataError(FileUnreadable(str(error.strerror), where=Where(file=where))) from error
+
+
+def _spool(stream: Any, where: str, keep: list[Any]) -> str:
+    """What can be read once in a temporary file, since tables are read more than once. Text without
+    an end of a line may have none at all: that is noticed here, not when the disk is full."""
     spool = TemporaryFile()
     keep.append(spool)
-    try:
-        with spool.create() as file:
-            shutil.copyfileobj(getattr(sys.stdin, "buffer", sys.stdin), file, 1 << 20)
-    except OSError as error:
-        place = Where(file="the standard input")
-        raise DataError(FileUnreadable(str(error.strerror), where=place)) from error
+    with _reading(where), spool.create() as file:
+        start, since = b"", 0
+        while piece := stream.read(1 << 20):
+            start = start or piece[:4096]
+            since = len(piece) + since if b"\n" not in piece else 0
+            if since > parts.BLOCK and looks_like(start).is_text:
+                raise long_line(where)
+            file.write(piece)
     return spool.path

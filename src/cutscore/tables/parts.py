@@ -2,35 +2,36 @@
 
 from __future__ import annotations
 
+import errno
 import os
-import tempfile
-import weakref
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import cached_property
-from pathlib import Path
 from typing import IO, Any, Protocol
-from uuid import uuid4
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from cutscore.core.errors import CutscoreError, DataError
+from cutscore.core.files import Nameless
 from cutscore.core.findings import Finding, Fix, Where
 from cutscore.core.findings.cluster import RowsChanged
 from cutscore.core.findings.rows import Inexact, NoRows, ValueMissing
-from cutscore.core.findings.tables import FileUnreadable, NamesRepeat
+from cutscore.core.findings.tables import FileUnreadable, LineInvalid, NamesRepeat
 from cutscore.core.names import quote_sql
 from cutscore.core.types import Array
 from cutscore.tables.literals import NUMBER, floats
 
 # Rows that are handed on at a time.
 BATCH = 1 << 16
-# Bytes of text that are parsed at a time. A table that is smaller is kept in memory.
+# Bytes of text that are parsed at a time. A table that is smaller is kept in memory, and no line is
+# longer.
 BLOCK = 1 << 23
+# What libraries raise about a file that is not as they expect it.
+FOREIGN = (pa.ArrowException, OSError, ValueError, EOFError, LookupError, RecursionError)
 
 _MAGIC = {b"\x1f\x8b": "gzip", b"BZh": "bz2", b"\x28\xb5\x2f\xfd": "zstd"}
 
@@ -74,17 +75,20 @@ class File:
         return self.packed is None and os.path.getsize(self.path) < BLOCK
 
 
-class TemporaryFile:
-    """The path of a temporary file, which is removed when nobody holds this any more."""
+class TemporaryFile(Nameless):
+    """A temporary file with a path, by which this process alone can open it. It has no name in any
+    folder: however the process ends, nothing is left."""
 
-    def __init__(self) -> None:
-        self.path = os.path.join(tempfile.gettempdir(), f"cutscore-{uuid4().hex}")
-        # Before there is a file: an interrupt at any time leaves none.
-        weakref.finalize(self, Path(self.path).unlink, missing_ok=True)
+    @property
+    def path(self) -> str:
+        """Where it is, for as long as this lives."""
+        return f"/proc/self/fd/{self.fileno()}"
 
     def create(self) -> IO[bytes]:
-        """Make the file, for its owner alone."""
-        return open(os.open(self.path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600), "wb")
+        """The file, to be written to."""
+        if self.refused is not None:
+            raise self.refused
+        return open(os.dup(self.fileno()), "wb")
 
 
 @dataclass(frozen=True)
@@ -216,34 +220,36 @@ class Part(ABC):
 
     def explain(self, error: Exception) -> Finding:
         """What a library's error becomes."""
+        if isinstance(error, UnicodeError):
+            return LineInvalid("utf-8", where=self.at)
         return FileUnreadable(first_line(error), where=self.at)
 
     @contextmanager
     def guard(self) -> Iterator[None]:
-        """Errors of the libraries below become one DataError."""
+        """Errors of the libraries below become one DataError; full memory is a MemoryError."""
         try:
             yield
-        except CutscoreError:
+        except (CutscoreError, MemoryError):
             raise
-        except OSError as error:
+        except FOREIGN as error:
+            number = getattr(error, "errno", None)
+            if number == errno.ENOMEM:
+                raise MemoryError from error
             # pyarrow's own have no number, or a message of many lines.
-            if (
-                error.errno is None
-                or error.strerror is None
-                or isinstance(error, pa.ArrowException)
-            ):
+            if number is None or error.strerror is None or isinstance(error, pa.ArrowException):  # type: ignore[union-attr]
                 raise DataError(self.explain(error)) from error
-            raise DataError(FileUnreadable(os.strerror(error.errno), where=self.at)) from error
-        except (pa.ArrowException, ValueError, EOFError, KeyError) as error:
-            raise DataError(self.explain(error)) from error
+            raise DataError(FileUnreadable(os.strerror(number), where=self.at)) from error
 
-    def guarded(self, batches: Iterable[Any]) -> Iterator[Any]:
-        """The same, around each step of an iterator."""
+    def guarded(self, batches: Iterable[Any], *, checked: bool = False) -> Iterator[Any]:
+        """The same, around each step of an iterator. ``checked`` are those that the library has
+        validated itself; of all others every offset, index and text is looked at once, here."""
         with self.guard():
             rest = iter(batches)
         while True:
             with self.guard():
                 batch = next(rest, None)
+                if batch is not None and not checked:
+                    batch.validate(full=True)
             if batch is None:
                 return
             yield batch
@@ -413,6 +419,20 @@ def empty_file(where: str) -> DataError:
     """The error for a file that has nothing in it."""
     hint = "A table has a header line, then rows."
     return DataError(NoRows(where, hint, where=Where(file=where)))
+
+
+def long_line(where: str) -> DataError:
+    """The error for a line that is too long for one of text, and may never end."""
+    reason = f"a line is longer than {BLOCK >> 20} MiB"
+    return DataError(FileUnreadable(reason, where=Where(file=where)))
+
+
+def bounded(lines: IO[Any], where: str) -> Iterator[Any]:
+    """The lines of a file, none of which is longer than ``BLOCK``."""
+    while line := lines.readline(BLOCK):
+        if len(line) == BLOCK:
+            raise long_line(where)
+        yield line
 
 
 def changed_file(where: str) -> DataError:

@@ -14,6 +14,7 @@ import pyarrow as pa
 from cutscore.core.errors import DataError
 from cutscore.core.files import written_aside
 from cutscore.core.findings import BadArgument
+from cutscore.core.terminal import neutral
 from cutscore.core.types import ArrayLike
 from cutscore.tables.formats.registry import WRITTEN, named, written_as
 from cutscore.tables.parts import Format, first_line
@@ -109,8 +110,19 @@ def _output(path: str) -> Iterator[IO[bytes]]:
         yield held
         sys.stdout.write(held.getvalue().decode())
         return
-    yield to
+    yield _Terminal(to) if sys.stdout.isatty() else to  # type: ignore[misc]
     to.flush()
+
+
+class _Terminal:
+    """The standard output where somebody looks at it: cells of strangers don't control it."""
+
+    def __init__(self, to: IO[bytes]) -> None:
+        self.to = to
+
+    def write(self, text: bytes | memoryview) -> None:
+        """Write some more text."""
+        self.to.write(neutral(bytes(text).decode()).encode())
 
 
 def _write(

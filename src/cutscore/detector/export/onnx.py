@@ -23,6 +23,7 @@ from cutscore.detector.scorers.reading import numbers_of, texts_of
 from cutscore.detector.terms import CategoryTerm, NumberTerm
 from cutscore.detector.values import stream
 from cutscore.policy.export.onnx import ML, Graph
+from cutscore.policy.export.sql import check_unicode
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -186,7 +187,7 @@ class _Graph(Graph, ABC):
             for is_so, added in zip(known, (no, yes), strict=True):
                 value = self.add("Where", is_so, self.constant(added), value)
             return self.where_missing(column.name, table[-1], value)
-        keys = [*column.levels, ""]
+        keys = [check_unicode(level, "ONNX") for level in (*column.levels, "")]
         code = self.add(
             "LabelEncoder",
             column.name,

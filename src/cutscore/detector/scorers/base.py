@@ -52,7 +52,7 @@ class Contributions(NamedTuple):
         import pyarrow as pa
         import pyarrow.compute as pc
 
-        names = pa.array(self.names, pa.string())
+        names = pa.array([_as_cell(name) for name in self.names], pa.string())
         size = np.abs(self.value)
         rows = np.arange(self.value.shape[1])
         pieces: list[Any] = []
@@ -69,6 +69,16 @@ class Contributions(NamedTuple):
             pieces.append(pc.if_else(pa.array(size[k, rows] > 0), text, ""))
             size[k, rows] = -1
         return pc.binary_join_element_wise(*pieces, "")
+
+
+def _as_cell(name: str) -> str:
+    """A name as a cell of a table begins with it: in quotes where a spreadsheet would take it for a
+    formula, or where it is no Unicode text."""
+    try:
+        name.encode()
+    except UnicodeEncodeError:
+        return repr(name)
+    return repr(name) if name.startswith(("=", "+", "-", "@", "\t", "\r")) else name
 
 
 class Scored(NamedTuple):

@@ -26,6 +26,7 @@ from cutscore.core.findings.models import NotExportable
 from cutscore.core.types import ArrayLike
 from cutscore.decision.three_way import rounded
 from cutscore.measures.prior import log_odds
+from cutscore.policy.export.sql import check_unicode
 
 if TYPE_CHECKING:
     from onnx import ModelProto
@@ -105,6 +106,7 @@ class Graph:
         for name in inputs:
             if not name or name in OUTPUTS:
                 raise DataError(NotExportable(name, "ONNX", "no input can be called so"))
+            check_unicode(name, "ONNX")
 
     def name(self, hint: str) -> str:
         k = len(self.taken)

@@ -157,6 +157,16 @@ def printed(text: str) -> str:
     """A text that SQL can hold."""
     if "\0" in text:
         raise DataError(NotExportable(text, "SQL", "the character NUL is in it"))
+    return check_unicode(text, "SQL")
+
+
+def check_unicode(text: str, format: str) -> str:
+    """A text that can be written as UTF-8; halves of surrogate pairs can't."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        reason = "it is no Unicode text: half of a surrogate pair is in it"
+        raise DataError(NotExportable(text, format, reason)) from None
     return text
 
 

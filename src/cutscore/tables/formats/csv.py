@@ -35,6 +35,7 @@ from cutscore.tables.parts import (
     Part,
     Style,
     Writer,
+    bounded,
     changed_file,
     check_names,
     decoded,
@@ -70,7 +71,8 @@ class CsvPart(Part):
         self._file, self._style = file, style
         self.is_small = file.is_small
         self._types: dict[str, pa.DataType] = {}
-        with self.guard(), _text(file) as lines:
+        with self.guard(), _text(file) as text:
+            lines = bounded(text, self.where)
             self._blank, first = next(
                 ((k, line) for k, line in enumerate(lines) if line.strip()), (0, "")
             )
@@ -201,7 +203,7 @@ class CsvPart(Part):
         with self.guard(), self._file.stream() as file:
             reader = pacsv.open_csv(file, **self._options(columns))
             with reader:
-                for batch in self.guarded(reader):
+                for batch in self.guarded(reader, checked=True):
                     yield pa.RecordBatch.from_arrays(
                         [self._drop_marks(column) for column in batch.columns], schema=batch.schema
                     )
@@ -249,13 +251,13 @@ def _first_not_utf8(file: File) -> int | None:
     decoder, line = codecs.getincrementaldecoder("utf-8")(), 1
     try:
         with file.stream() as stream:
-            for part in io.BufferedReader(stream):
+            for part in bounded(io.BufferedReader(stream), file.where):
                 decoder.decode(part)
                 line += 1
             decoder.decode(b"", final=True)
     except UnicodeDecodeError:
         return line
-    except (pa.ArrowException, OSError):
+    except (pa.ArrowException, OSError, DataError):
         return None
     return None
 

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 from decimal import Decimal
 from typing import IO, Any
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.json as pajson
@@ -30,6 +31,7 @@ from cutscore.tables.parts import (
     inexact,
     is_text,
     kind_of,
+    long_line,
     row_of,
 )
 
@@ -81,6 +83,8 @@ class JsonPart(Part):
                     piece = file.read(parts.BLOCK)
                 if not row and not rest and piece.lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"["):
                     raise DataError(LineInvalid("jsonl", "an array", where=self.at))
+                if len(rest) > parts.BLOCK:
+                    raise long_line(self.where)
                 whole, end, tail = (rest + piece).rpartition(b"\n")
                 if not piece:
                     whole, end, tail = whole + end + tail, b"", b""
@@ -94,14 +98,19 @@ class JsonPart(Part):
     def _parse(self, block: bytes, row: int, schema: pa.Schema | None) -> pa.Table:
         self._row = row
         odd = "infer" if schema is None else "ignore"
+        if _depth(block) > _DEEPEST:
+            raise DataError(LineInvalid("jsonl", "it is nested too deeply", where=self.at))
         with self.guard():
-            return pajson.read_json(
+            table = pajson.read_json(
                 pa.BufferReader(block),
                 read_options=pajson.ReadOptions(block_size=len(block) + 1),
                 parse_options=pajson.ParseOptions(
                     explicit_schema=schema, unexpected_field_behavior=odd
                 ),
             )
+            table.validate(full=True)
+            _ = table.column_names  # which must be UTF-8, too
+            return table
 
     @property
     def names(self) -> list[str]:
@@ -123,7 +132,25 @@ class JsonPart(Part):
             yield from table.to_batches(BATCH)
 
     def explain(self, error: Exception) -> Finding:
+        if isinstance(error, UnicodeError):
+            return super().explain(error)
         return LineInvalid("jsonl", first_line(error), where=self.at)
+
+
+# Where pyarrow recurses, the stack ends it; no table is nested so deeply.
+_DEEPEST = 100
+_BRACKETS = b'"[]{}'
+_OTHERS = bytes(set(range(256)) - set(_BRACKETS))
+_STEP = np.zeros(256, np.int8)
+_STEP[list(b"[{")], _STEP[list(b"]}")] = 1, -1
+
+
+def _depth(block: bytes) -> int:
+    """How deeply the values of some lines are nested; brackets in a text don't count."""
+    bare = block.replace(b"\\\\", b"").replace(b'\\"', b"").translate(None, _OTHERS)
+    found = np.frombuffer(bare, np.uint8)
+    outside = ~np.logical_xor.accumulate(found == ord('"'))
+    return int(np.cumsum(_STEP[found[outside]]).max(initial=0))
 
 
 def _may_be_inexact(column: pa.Array) -> bool:
@@ -164,7 +191,7 @@ class JsonWriter:
 
     def write_batch(self, batch: pa.RecordBatch) -> None:
         """Write some more rows."""
-        columns = [_plain(column.to_pylist()) for column in batch.columns]
+        columns = [_plain(_values(column)) for column in batch.columns]
         names = batch.schema.names
         lines = [
             json.dumps(dict(zip(names, row, strict=True)), ensure_ascii=False, allow_nan=False)
@@ -172,6 +199,13 @@ class JsonWriter:
         ]
         if lines:
             self.file.write(("\n".join(lines) + "\n").encode("utf-8", "surrogatepass"))
+
+
+def _values(column: pa.Array) -> list[Any]:
+    try:
+        return list(column.to_pylist())
+    except (OverflowError, ValueError):  # dates that Python has not
+        return list(column.cast(pa.string()).to_pylist())
 
 
 def _plain(values: list[Any]) -> list[Any]:

@@ -14,11 +14,13 @@ import pyarrow as pa
 from cutscore.core.errors import DataError
 from cutscore.core.findings import Where
 from cutscore.core.findings.base import shown
-from cutscore.core.findings.tables import LineInvalid
-from cutscore.tables.parts import BATCH, File, Format, Part, Style, empty_file
+from cutscore.core.findings.tables import FileUnreadable, LineInvalid
+from cutscore.tables.parts import BATCH, File, Format, Part, Style, bounded, empty_file
 
 # No index is larger: column numbers of a sparse matrix are 32-bit integers.
 _MOST = 2**31 - 2
+# Each has a name in memory, whether a row has a value there or not.
+_MOST_NAMES = 1 << 25
 
 
 class LibsvmPart(Part):
@@ -29,7 +31,7 @@ class LibsvmPart(Part):
         super().__init__(file.path, file.where)
         label, start, index, value = array("d"), array("q", [0]), array("q"), array("d")
         with self.guard(), io.BufferedReader(file.stream()) as lines:
-            for number, line in enumerate(lines, 1):
+            for number, line in enumerate(bounded(lines, self.where), 1):
                 words = line.partition(b"#")[0].split()
                 if not words:
                     continue
@@ -62,6 +64,9 @@ class LibsvmPart(Part):
 
     @property
     def names(self) -> list[str]:
+        if self.high - self.low >= _MOST_NAMES:
+            reason = f"it has indices up to {self.high:,}: more than {_MOST_NAMES:,} columns"
+            raise DataError(FileUnreadable(reason, where=self.at))
         return ["label", *map(str, range(self.low, self.high + 1))]
 
     @property

@@ -8,7 +8,7 @@ from typing import IO
 import pyarrow as pa
 from pyarrow import orc
 
-from cutscore.tables.parts import File, Format, Part, Style, check_names
+from cutscore.tables.parts import File, Format, Part, Style, check_names, decoded
 
 
 class OrcPart(Part):
@@ -21,7 +21,7 @@ class OrcPart(Part):
         with self.guard():
             opened = orc.ORCFile(file.path)
             self._schema, self._rows = opened.schema, int(opened.nrows)
-        check_names(self._schema.names, self.where)
+            check_names(self._schema.names, self.where)
 
     @property
     def names(self) -> list[str]:
@@ -43,15 +43,15 @@ class OrcPart(Part):
 
 
 class OrcWriter(orc.ORCWriter):  # type: ignore[misc]
-    """ORC takes tables."""
+    """ORC takes tables, and has no dictionaries."""
 
     def __init__(self, file: IO[bytes], schema: pa.Schema) -> None:
         super().__init__(pa.PythonFile(file, mode="w"))
-        self._schema = schema
+        self._names = schema.names
 
     def write_batch(self, batch: pa.RecordBatch) -> None:
         """Write some more rows."""
-        self.write(pa.Table.from_batches([batch], self._schema))
+        self.write(pa.table(list(map(decoded, batch.columns)), self._names))
 
 
 ORC = Format("orc", ("orc",), lambda start: start.startswith(b"ORC"), OrcPart, OrcWriter)

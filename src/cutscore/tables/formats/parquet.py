@@ -14,6 +14,7 @@ from cutscore.core.findings import Finding
 from cutscore.core.names import data_columns
 from cutscore.tables.parts import (
     BATCH,
+    FOREIGN,
     File,
     Format,
     Part,
@@ -28,7 +29,7 @@ from cutscore.tables.parts import (
 # Rows of a piece, at least: to open a file takes as long as to read some thousand of them.
 _PIECE = 1 << 19
 # What a damaged row group makes pyarrow raise.
-UNREADABLE = (pa.ArrowException, OSError, ValueError)
+UNREADABLE = FOREIGN
 
 
 def damaged(where: str, k: int, of: int, error: Exception) -> DataError:
@@ -51,11 +52,13 @@ class ParquetPart(Part):
         with self.guard(), self._open() as opened:
             self._schema = opened.schema_arrow
             self._rows = int(opened.metadata.num_rows)
-        check_names(self._schema.names, self.where)
-        self._names = data_columns(self._schema)
+            check_names(self._schema.names, self.where)
+            self._names = data_columns(self._schema)
 
     def _open(self) -> pq.ParquetFile:
-        return pq.ParquetFile(self.path, memory_map=True)
+        # Not mapped: pages of a mapped file count as memory of whoever reads them, and one that
+        # shrinks meanwhile would end the process.
+        return pq.ParquetFile(self.path, buffer_size=1 << 20)
 
     @property
     def names(self) -> list[str]:
@@ -69,17 +72,15 @@ class ParquetPart(Part):
         return pa.schema([self._schema.field(name) for name in columns])
 
     def batches(self, columns: Sequence[str], schema: pa.Schema) -> Iterator[pa.RecordBatch]:  # noqa: ARG002
-        # Not mapped: pages of a mapped file count as memory of whoever reads them.
         with self.guard():
-            file = pq.ParquetFile(self.path, buffer_size=1 << 20)
+            file = self._open()
         with file:
             # Of wide tables fewer rows at a time: a batch has all of their columns.
             size = max(1024, min(BATCH, (1 << 20) // max(len(columns), 1)))
-            rest = file.iter_batches(size, columns=list(columns))
+            rest = self.guarded(file.iter_batches(size, columns=list(columns)))
             while True:
                 try:
-                    with self.guard():
-                        batch = next(rest, None)
+                    batch = next(rest, None)
                 except DataError as error:
                     raise self._where(error, file, columns) from error.__cause__
                 if batch is None:
@@ -88,14 +89,17 @@ class ParquetPart(Part):
                 yield batch.select(list(columns))
 
     def read(self, columns: Sequence[str]) -> pa.Table:
+        names = list(columns)
         with self.guard():
             file = self._open()
         with file:
+            # One row group at a time: a signal is heard after each.
+            groups = (file.read_row_group(k, names) for k in range(file.num_row_groups))
             try:
-                with self.guard():
-                    return file.read(columns=list(columns)).select(list(columns))
+                tables = [group.select(names) for group in self.guarded(groups)]
             except DataError as error:
                 raise self._where(error, file, columns) from error.__cause__
+        return pa.concat_tables(tables) if tables else self.schema(names).empty_table()
 
     def pieces(self, columns: Sequence[str], schema: pa.Schema) -> list[Piece]:  # noqa: ARG002
         """Row groups that follow each other."""
@@ -113,9 +117,8 @@ class ParquetPart(Part):
     def _groups(
         self, columns: list[str], groups: Sequence[int], of: int
     ) -> Iterator[tuple[str, pa.RecordBatch]]:
-        # Not mapped: pages of a mapped file count as memory of whoever reads them.
         with self.guard():
-            file = pq.ParquetFile(self.path, buffer_size=1 << 20)
+            file = self._open()
         # A megabyte or two at a time: fewer steps of Python, which only one thread takes at a time.
         size = max(1024, min(2 * BATCH, (1 << 19) // max(len(columns), 1)))
         with file:
@@ -139,7 +142,9 @@ class ParquetPart(Part):
         """The same error with the row group that can't be read."""
         for k in range(file.num_row_groups):
             try:
-                file.read_row_group(k, columns=list(columns))
+                file.read_row_group(k, columns=list(columns)).validate(full=True)
+            except MemoryError:
+                raise
             except UNREADABLE as found:
                 return damaged(self.where, k, file.num_row_groups, found)
         return error

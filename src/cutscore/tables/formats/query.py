@@ -5,9 +5,10 @@ from __future__ import annotations
 import sqlite3
 import threading
 from collections.abc import Callable, Collection, Iterator, Sequence
-from contextlib import closing, contextmanager
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import pyarrow as pa
@@ -34,7 +35,8 @@ from cutscore.tables.parts import (
     row_of,
 )
 
-NO_ROWS = "it returns no rows"
+NO_ROWS = "it must be one query that returns rows, and does nothing else"
+_T = TypeVar("_T")
 # Makes what DuckDB reads as data, with these columns as text, and what that needs to live.
 MakeData = Callable[[Collection[str]], tuple[Any, Any]]
 
@@ -63,8 +65,7 @@ class DuckPart(Part):
         self._keep: Any = None
         if data is not None:
             self._data, self._keep = data(texts)
-        with self._running(limit=0) as result:
-            self._schema = result.schema
+        self._schema = self._run(lambda reader: reader.schema, limit=0)
         self._kept: _Kept | None = None
         self._lock = threading.Lock()
 
@@ -83,29 +84,24 @@ class DuckPart(Part):
     def batches(self, columns: Sequence[str], schema: pa.Schema) -> Iterator[pa.RecordBatch]:  # noqa: ARG002
         with self._lock:
             if self._kept is None:
-                self._kept = self._run()
+                self._kept = self._run(self._store)
         return self._kept.batches(columns)
 
     @property
     def rows(self) -> int | None:
         return None if self._kept is None else self._kept.rows
 
-    def _run(self) -> _Kept:
-        kept = _Kept(self._schema)
-        with self._running() as reader:
-            while True:
-                try:
-                    kept.add(reader.read_next_batch())
-                except StopIteration:
-                    return kept
-                except (pa.ArrowException, self._duckdb.Error, OSError) as error:
-                    raise DataError(self.explain(error)) from error
-
-    @contextmanager
-    def _running(self, limit: int | None = None) -> Iterator[Any]:
-        """The rows of the query, from a connection that is closed in the end."""
-        # Nothing is fetched from the network unasked, and days begin where they do in UTC.
-        config = {"autoinstall_known_extensions": "false"}
+    def _run(self, consume: Callable[[Any], _T], limit: int | None = None) -> _T:
+        """What somebody makes of the rows of the query."""
+        # What a query may do is said in SECURITY.md: read the database or the files that were
+        # given, or, where none were, the files that it names.
+        config = {
+            "autoinstall_known_extensions": "false",
+            "autoload_known_extensions": "false",
+            "allow_community_extensions": "false",
+            "python_enable_replacements": "false",
+            "enable_external_access": str(not self._of).lower(),
+        }
         try:
             connection = self._duckdb.connect(
                 self._database or ":memory:", read_only=self._database is not None, config=config
@@ -115,19 +111,29 @@ class DuckPart(Part):
             raise DataError(FileUnreadable(first_line(error), where=place)) from error
         with connection:
             try:
-                connection.execute("set TimeZone = 'UTC'")
+                connection.execute("set TimeZone = 'UTC'")  # where days begin
                 if self._data is not None:
                     connection.register("data", self._data)
-                relation = connection.sql(self.path)
-                if relation is None:
-                    raise DataError(QueryFailed(self.path, NO_ROWS, where=self.at))
-                check_names(list(relation.columns), self.where)
-                if limit is not None:
-                    relation = relation.limit(limit)
-                reader = relation.to_arrow_reader(BATCH)
-            except (self._duckdb.Error, pa.ArrowException) as error:
+                connection.execute("set lock_configuration = true")
+                return interruptible(connection, lambda: consume(self._rows_of(connection, limit)))
+            except (self._duckdb.Error, pa.ArrowException, OSError) as error:
                 raise DataError(self.explain(error)) from error
-            yield reader
+
+    def _rows_of(self, connection: Any, limit: int | None) -> Any:
+        kinds = [one.type.name for one in connection.extract_statements(self.path)]
+        if kinds != ["SELECT"]:
+            raise DataError(QueryFailed(self.path, NO_ROWS, where=self.at))
+        relation = connection.sql(self.path)
+        check_names(list(relation.columns), self.where)
+        if limit is not None:
+            relation = relation.limit(limit)
+        return relation.to_arrow_reader(BATCH)
+
+    def _store(self, reader: Any) -> _Kept:
+        kept = _Kept(self._schema)
+        for batch in reader:
+            kept.add(batch)
+        return kept
 
     def explain(self, error: Exception) -> Finding:
         return QueryFailed(self.path, first_line(error).rstrip("!"), where=self.at)
@@ -183,33 +189,38 @@ class SqlitePart(Part):
         super().__init__(file.path, file.where)
         self._query = query
         try:
-            self._kept = self._run()
+            with self.guard():  # names need not be UTF-8
+                self._kept = self._run()
         except sqlite3.Error as error:
             raise DataError(QueryFailed(query, first_line(error), where=self.at)) from error
         self._schema = self._kept.schema
 
     def _run(self) -> _Kept:
         uri = Path(self.path).resolve().as_uri() + "?mode=ro"
-        with closing(sqlite3.connect(uri, uri=True)) as connection:
-            cursor = connection.execute(self._query)
-            if cursor.description is None:
-                raise DataError(QueryFailed(self._query, NO_ROWS, where=self.at))
-            names = [column[0] for column in cursor.description]
-            check_names(names, self.where)
-            types = [pa.null()] * len(names)
-            kept = _Kept(pa.schema(list(zip(names, types, strict=True))))
-            while rows := cursor.fetchmany(BATCH):
-                arrays = [
-                    self._array(values, name, kept.rows)
-                    for name, values in zip(names, zip(*rows, strict=True), strict=True)
-                ]
-                for k, array in enumerate(arrays):
-                    joined = common_type(types[k], array.type)
-                    if joined is None:
-                        kinds = kind_of(types[k]), kind_of(array.type)
-                        raise self._types_differ(names[k], kinds, kept.rows)
-                    types[k] = joined
-                kept.add(pa.RecordBatch.from_arrays(arrays, names))
+        with closing(sqlite3.connect(uri, uri=True, check_same_thread=False)) as connection:
+            connection.set_authorizer(_authorize)
+            return interruptible(connection, lambda: self._rows_of(connection))
+
+    def _rows_of(self, connection: sqlite3.Connection) -> _Kept:
+        cursor = connection.execute(self._query)
+        if cursor.description is None:
+            raise DataError(QueryFailed(self._query, NO_ROWS, where=self.at))
+        names = [column[0] for column in cursor.description]
+        check_names(names, self.where)
+        types = [pa.null()] * len(names)
+        kept = _Kept(pa.schema(list(zip(names, types, strict=True))))
+        while rows := cursor.fetchmany(BATCH):
+            arrays = [
+                self._array(values, name, kept.rows)
+                for name, values in zip(names, zip(*rows, strict=True), strict=True)
+            ]
+            for k, array in enumerate(arrays):
+                joined = common_type(types[k], array.type)
+                if joined is None:
+                    kinds = kind_of(types[k]), kind_of(array.type)
+                    raise self._types_differ(names[k], kinds, kept.rows)
+                types[k] = joined
+            kept.add(pa.RecordBatch.from_arrays(arrays, names))
         kept.schema = pa.schema(list(zip(names, types, strict=True)))
         return kept
 
@@ -244,6 +255,28 @@ class SqlitePart(Part):
         for batch in self._kept.batches(columns):
             with self.guard():
                 yield batch.cast(schema)
+
+
+# Reading only: no other file is attached, nothing is written, no code is loaded.
+_ALLOWED = {sqlite3.SQLITE_SELECT, sqlite3.SQLITE_READ, sqlite3.SQLITE_RECURSIVE}
+
+
+def _authorize(action: int, _: str | None, function: str | None, *__: object) -> int:
+    if action == sqlite3.SQLITE_FUNCTION and function != "load_extension":
+        return sqlite3.SQLITE_OK
+    return sqlite3.SQLITE_OK if action in _ALLOWED else sqlite3.SQLITE_DENY
+
+
+def interruptible(connection: Any, query: Callable[[], _T]) -> _T:
+    """What a query gives. It runs in a thread, so that signals are heard meanwhile: what their
+    handler raises ends it."""
+    with ThreadPoolExecutor(1) as pool:
+        running = pool.submit(query)
+        try:
+            return running.result()
+        except BaseException:
+            connection.interrupt()
+            raise
 
 
 _KINDS = {int: "numbers", float: "numbers", str: "text", bytes: "bytes"}

@@ -52,10 +52,15 @@ def by_extension(path: str) -> Format | None:
     return next((f for f in FORMATS if last in f.extensions), None)
 
 
+def looks_like(start: bytes) -> Format:
+    """The format that the first bytes of a file are those of."""
+    return next(f for f in FORMATS if f.fits(start))
+
+
 def format_of(file: File) -> Format:
     """By the extension; by the first bytes where that says nothing. They must not contradict."""
     said = by_extension(file.path)
-    seen = next(f for f in FORMATS if f.fits(file.start))
+    seen = looks_like(file.start)
     if said is None:
         return seen
     if said is not seen and not (said.is_text and seen.is_text):

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
+import resource
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from cutscore.core import _native
@@ -48,6 +49,11 @@ def _free() -> int:
         found.append(max(most - used, 0))
     except (OSError, ValueError):
         pass
+    with suppress(OSError, ValueError):
+        most = resource.getrlimit(resource.RLIMIT_AS)[0]
+        used = int(Path("/proc/self/statm").read_text("ascii").split()[0]) * resource.getpagesize()
+        if most != resource.RLIM_INFINITY:
+            found.append(max(most - used, 0))
     return min(found)
 
 
