@@ -12,6 +12,7 @@ from cutscore.comparison.costs import compare_costs
 from cutscore.comparison.covariance import (
     MISTAKES,
     effective_sizes,
+    exact_placements,
     partial_row_placements,
     placement_covariance,
     row_placements,
@@ -28,7 +29,7 @@ from cutscore.core.interval import Interval
 from cutscore.core.numbers import difference_text, number_text
 from cutscore.core.progress import Report
 from cutscore.core.types import ArrayLike, Label
-from cutscore.inference.bootstrap import as_statistic, bootstrap
+from cutscore.inference.bootstrap import as_statistic, bootstrap, check_samples
 from cutscore.inference.placements import Statistic, area_variance, effective, sizes_of
 from cutscore.measures.costs import Costs, check_costs
 from cutscore.measures.prior import check_level, check_prior
@@ -326,24 +327,37 @@ def compare(  # noqa: PLR0913 - all but three are options
     if costs is not None:
         check_costs(costs)
     prior = None if prior is None else check_prior(prior)
-    rows = read_rows(y, {"score_a": score_a, "score_b": score_b}, weight, positive)
-    sampler = Sampler(rows, unit, n, seed)
-    whole = [s.sweep() for s in sampler.scores]
-    whole[0].needs_both_classes("a comparison")
-    a, b = map(measure, whole)
-    name = _name(statistic)
+    scores, name = {"score_a": score_a, "score_b": score_b}, _name(statistic)
+    n, seed, exact = check_samples(n), check_seed(seed), None
+    if method != "bootstrap" and measure is auc and weight is None and unit is None:
+        exact = exact_placements(y, scores, positive)
+    if exact is None or costs is not None:
+        rows = read_rows(y, scores, weight, positive)
+    if exact is None:
+        sampler = Sampler(rows, unit, n, seed)
+        whole = [s.sweep() for s in sampler.scores]
+        whole[0].needs_both_classes("a comparison")
+        a, b = map(measure, whole)
+    else:
+        a, b = exact.auc
     if method != "bootstrap":
         # The difference, and by itself the one that another would have to beat.
         beaten = {"greater": 1, "less": 0}.get(alternative, 0 if a < b else 1)
-        placements = (
-            partial_row_placements(sampler.scores, rows, measure)
-            if isinstance(measure, PartialAuc)
-            else row_placements(rows)
-        )
-        columns = [(np.stack([v[0] - v[1], v[beaten]]), w) for v, w in placements]
-        of = units_by_class(rows, sampler.unit)
-        error, alone = np.sqrt(np.diag(placement_covariance(columns, of))).tolist()
-        df = inf if method == "delong" else _df(effective_sizes(columns, of), measure)
+        if exact is None:
+            placements = (
+                partial_row_placements(sampler.scores, rows, measure)
+                if isinstance(measure, PartialAuc)
+                else row_placements(rows)
+            )
+            columns = [(np.stack([v[0] - v[1], v[beaten]]), w) for v, w in placements]
+            of = units_by_class(rows, sampler.unit)
+            error, alone = np.sqrt(np.diag(placement_covariance(columns, of))).tolist()
+            sizes = effective_sizes(columns, of)
+        else:
+            contrasts = [1, -1], [1 - beaten, beaten]
+            error, alone = (sqrt(exact.covariance(c, c)) for c in contrasts)
+            sizes = exact.sizes
+        df = inf if method == "delong" else _df(sizes, measure)
         how = method if unit is None else "units"
         result = difference_test(
             a,
@@ -370,9 +384,8 @@ def compare(  # noqa: PLR0913 - all but three are options
         result = _with_bootstrap(result, difference, level, bound)
     if costs is None:
         return result
-    both = compare_costs(
-        rows, sampler.unit, costs, prior=prior, level=level, seed=sampler.seed, report=report
-    )
+    of_rows = None if exact is not None else sampler.unit
+    both = compare_costs(rows, of_rows, costs, prior=prior, level=level, seed=seed, report=report)
     return replace(result, cost_a=both.a, cost_b=both.b, cost_interval=both.interval)
 
 
