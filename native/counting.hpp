@@ -75,12 +75,15 @@ bool few_scores(const Rows& rows) {
     constexpr std::int64_t runs = 256, run = 4;
     if (rows.n < 131'072) return false;
     Tally<S, runs * run> seen;
-    for (std::int64_t r = 0; r < runs; ++r) {
-        const char* p = static_cast<const char*>(rows.score.data) + (rows.n - run) / runs * r * rows.score.stride;
-        S score[run];
-        const std::uint8_t label[run] = {};
-        for (std::int64_t i = 0; i < run; ++i) score[i] = load<S>(p + i * rows.score.stride);
-        seen.add(score, label, int(run));
+    for (std::int64_t quarter = 0; quarter < 4; ++quarter) {
+        for (std::int64_t r = quarter; r < runs; r += 4) {
+            const char* p = static_cast<const char*>(rows.score.data) + (rows.n - run) / runs * r * rows.score.stride;
+            S score[run];
+            const std::uint8_t label[run] = {};
+            for (std::int64_t i = 0; i < run; ++i) score[i] = load<S>(p + i * rows.score.stride);
+            seen.add(score, label, int(run));
+        }
+        if (seen.used() == std::size_t((quarter + 1) * runs * run / 4)) return false;  // no two are equal
     }
     return 4 * seen.used() <= 3 * std::size_t(runs * run);
 }
