@@ -77,8 +77,9 @@ def curves(n: int) -> list[Line]:
     for name, rows in asked:
         y, score, _ = data(rows, 0.5, "float64")
         ours, theirs = getattr(metrics, name), getattr(sklearn.metrics, name)
-        both = ours(y, score), theirs(y, score)
-        assert all(np.allclose(a, b) for a, b in zip(*map(np.atleast_1d, both), strict=True))
+        found = [f(y, score) for f in (ours, theirs)]
+        pairs = zip(*found, strict=True) if isinstance(found[0], tuple) else [found]
+        assert all(np.allclose(a, b) for a, b in pairs)
         lines.append(
             beside(
                 f"`{name}`, {rows:,} distinct scores",
@@ -101,7 +102,8 @@ def few_scores(n: int) -> list[Line]:
 
     y, score, _ = data(n, 0.5, "float64")
     score = np.round(1 / (1 + np.exp(-score)), 3)
-    frame = pl.DataFrame({"y": y, "s": score})
+    frame, database = pl.DataFrame({"y": y, "s": score}), duckdb.connect()
+    database.register("frame", frame)
     wanted = metrics.roc_auc_score(y, score)
 
     def area(s: Any, pos: Any, neg: Any) -> float:
@@ -116,7 +118,7 @@ def few_scores(n: int) -> list[Line]:
 
     def by_duckdb() -> float:
         sql = "select s, sum(y)::bigint pos, count(*) - sum(y)::bigint neg from frame group by s"
-        found = duckdb.sql(sql).fetchnumpy()
+        found = database.sql(sql).fetchnumpy()
         return area(found["s"], found["pos"], found["neg"])
 
     lines = []
@@ -159,7 +161,8 @@ def groups(n: int) -> list[Line]:
     rng = np.random.default_rng(0)
     y, score, _ = data(n, 0.1, "float64")
     user = rng.integers(0, 10_000, n)
-    frame = pl.DataFrame({"y": y, "s": score, "user": user})  # noqa: F841 - DuckDB reads it
+    database = duckdb.connect()
+    database.register("frame", pl.DataFrame({"y": y, "s": score, "user": user}))
     sql = """
         with ranked as (select "user", y, rank() over (partition by "user" order by s)
             + (count(*) over (partition by "user", s) - 1) / 2.0 as r from frame)
@@ -168,11 +171,12 @@ def groups(n: int) -> list[Line]:
     """
 
     def by_duckdb() -> Any:
-        return duckdb.sql(sql).fetchnumpy()
+        return database.sql(sql).fetchnumpy()
 
     found, ours = by_duckdb(), cs.by_group(y, score, user)
-    theirs = dict(zip(found["user"].tolist(), found["auc"].tolist(), strict=True))
-    assert np.allclose([theirs[g] for g in ours.group.tolist()], ours.auc)
+    auc = np.ma.filled(found["auc"].astype(np.float64), np.nan)  # of one class: null
+    theirs = dict(zip(found["user"].tolist(), auc.tolist(), strict=True))
+    assert np.allclose([theirs[g] for g in ours.group.tolist()], ours.auc, equal_nan=True)
     what = f"`by_group` / DuckDB, {n:,} rows, 10,000 groups"
     return [beside(what, by_duckdb, lambda: cs.by_group(y, score, user), 2, rounds=2)]
 
