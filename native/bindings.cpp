@@ -130,6 +130,17 @@ Out<double> small(std::size_t size) {
     nb::capsule owner(values, [](void* p) noexcept { delete[] static_cast<double*>(p); });
     return Out<double>(values, {size}, owner);
 }
+// What users may change: drop-ins return arrays as their model does. Of the room only so much is used.
+Out<double> writable(cutscore::Buffer<double>&& buffer, std::size_t size) {
+    auto* kept = new cutscore::Buffer<double>(std::move(buffer));
+    nb::capsule owner(kept, [](void* p) noexcept { delete static_cast<cutscore::Buffer<double>*>(p); });
+    return Out<double>(kept->data(), {size}, owner);
+}
+std::tuple<Out<double>, Out<double>, Out<double>> writable(cutscore::Points&& p) {
+    const std::size_t thresholds = std::min(p.size, p.threshold.size());
+    return {writable(std::move(p.x), p.size), writable(std::move(p.y), p.size),
+            writable(std::move(p.threshold), thresholds)};
+}
 template <class Mass>
 SweepTuple<Mass> hand_over(cutscore::Masses<Mass>&& m) {
     return {hand_over(std::move(m.threshold)), hand_over(std::move(m.pos)), hand_over(std::move(m.neg))};
@@ -364,6 +375,46 @@ NB_MODULE(_native, m) {
         });
         return std::make_tuple(python_int(of_pos), python_int(of_neg));
     });
+    m.def("group_areas", [](const Column& score, const Column& label, double negative, double positive,
+                            int threads, const In<std::int64_t>& group, std::size_t groups) {
+        const auto rows = make_rows(score, label, negative, positive, std::nullopt, threads);
+        same_length(score.shape(0), group.shape(0));
+        for (std::size_t i = 0; i < group.shape(0); ++i)
+            if (group.data()[i] < 0 || std::size_t(group.data()[i]) >= groups)
+                throw std::invalid_argument("a row is in none of the groups");
+        cutscore::Buffer<std::int64_t> pos(groups), neg(groups);
+        cutscore::Buffer<double> area(groups);
+        unlocked([&] { cutscore::group_areas(rows, group.data(), groups, pos.data(), neg.data(), area.data()); });
+        return std::make_tuple(hand_over(std::move(pos)), hand_over(std::move(neg)), hand_over(std::move(area)));
+    });
+    m.def("placements", [](const Column& score, const Column& label, double negative, double positive,
+                           int threads, const InOut<std::int64_t>& out) {
+        const auto rows = make_rows(score, label, negative, positive, std::nullopt, threads);
+        same_length(score.shape(0), out.shape(0));
+        unlocked([&] { cutscore::placements(rows, out.data()); });
+    });
+    m.def("weighted_placements", [](const Column& score, const Column& label, double negative,
+                                    double positive, const In<double>& weight, int threads,
+                                    const InOut<double>& out) {
+        auto rows = make_rows(score, label, negative, positive, std::nullopt, threads);
+        same_length(score.shape(0), out.shape(0));
+        same_length(score.shape(0), weight.shape(0));
+        rows.weight = {weight.data(), sizeof(double), cutscore::Kind::f64};
+        unlocked([&] { cutscore::weighted_placements(rows, out.data()); });
+    });
+    m.def("placement_products", [](const In<bool>& positive,
+                                   const nb::ndarray<const std::int64_t, nb::ndim<2>, nb::device::cpu, nb::c_contig>& v,
+                                   std::uint64_t most, int threads) {
+        const std::size_t k = v.shape(0), n = v.shape(1);
+        same_length(n, positive.shape(0));
+        std::vector<cutscore::Wide> sums(k * (k + 1) + 2 * k);
+        unlocked([&] {
+            cutscore::placement_products(positive.data(), v.data(), k, n, most, threads, sums.data());
+        });
+        nb::list out;
+        for (const cutscore::Wide sum : sums) out.append(python_int(sum));
+        return out;
+    });
     m.def("forget", [](const Column& array) {
         if (array.shape(0) > 0 && array.stride(0) == 1)
             cutscore::forget(array.data(), array.shape(0) * array.itemsize());
@@ -381,15 +432,50 @@ NB_MODULE(_native, m) {
         unlocked([&] { cutscore::resample(mass.data(), mass.shape(0), seed, stream, out.data()); });
         return hand_over(std::move(out));
     });
-    m.def("bootstrap_area", [](const In<std::int64_t>& pos, const In<std::int64_t>& neg,
-                               std::size_t first, std::size_t n, std::uint64_t seed, int threads) {
-        same_length(pos.shape(0), neg.shape(0));
-        cutscore::Buffer<double> areas(n);
-        unlocked([&] {
-            cutscore::bootstrap_area({nullptr, pos.data(), neg.data(), pos.shape(0)}, seed, threads,
-                                     first, n, areas.data());
+    const auto bind_bootstrap = [&](const char* name, auto kernel) {
+        m.def(name, [kernel](const In<std::int64_t>& pos, const In<std::int64_t>& neg, std::size_t first,
+                             std::size_t n, std::uint64_t seed, int threads) {
+            same_length(pos.shape(0), neg.shape(0));
+            cutscore::Buffer<double> values(n);
+            unlocked([&] {
+                kernel({nullptr, pos.data(), neg.data(), pos.shape(0)}, seed, threads, first, n, values.data());
+            });
+            return hand_over(std::move(values));
         });
-        return hand_over(std::move(areas));
+    };
+    bind_bootstrap("bootstrap_area", &cutscore::bootstrap_area);
+    bind_bootstrap("bootstrap_precision", &cutscore::bootstrap_precision);
+
+    m.def("roc_points", [](const In<double>& threshold, const In<std::int64_t>& pos,
+                           const In<std::int64_t>& neg, bool corners_only, int threads) {
+        const auto s = view(threshold, pos, neg);
+        return writable(unlocked([&] { return cutscore::roc_points(s, corners_only, threads); }));
+    });
+    m.def("precision_recall_points", [](const In<double>& threshold, const In<std::int64_t>& pos,
+                                        const In<std::int64_t>& neg, int threads) {
+        const auto s = view(threshold, pos, neg);
+        return writable(unlocked([&] { return cutscore::precision_recall_points(s, threads); }));
+    });
+    m.def("det_points", [](const In<double>& threshold, const In<std::int64_t>& pos,
+                           const In<std::int64_t>& neg, int threads) {
+        const auto s = view(threshold, pos, neg);
+        return writable(unlocked([&] { return cutscore::det_points(s, threads); }));
+    });
+    m.def("block_sums", [](const In<std::int64_t>& pos, const In<std::int64_t>& neg, std::size_t size,
+                           const InOut<std::int64_t>& tp, const InOut<std::int64_t>& fp) {
+        same_length(pos.shape(0), neg.shape(0));
+        same_length(tp.shape(0), fp.shape(0));
+        if (size < 1 || tp.shape(0) != (pos.shape(0) + size - 1) / size + 1)
+            throw nb::value_error("there must be one sum after each block, and one before");
+        cutscore::block_sums({nullptr, pos.data(), neg.data(), pos.shape(0)}, size, tp.data(), fp.data());
+    });
+    m.def("average_precision", [](const In<std::int64_t>& pos, const In<std::int64_t>& neg, std::int64_t tp,
+                                  std::int64_t fp, double positives, int threads) {
+        same_length(pos.shape(0), neg.shape(0));
+        return unlocked([&] {
+            return cutscore::average_precision({nullptr, pos.data(), neg.data(), pos.shape(0)}, tp, fp, positives,
+                                               threads);
+        });
     });
 
     // A score is (threshold, top, index), see Scored. A limit that needs a table of what is allowed has one.

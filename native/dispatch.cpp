@@ -21,8 +21,18 @@ namespace cutscore {
     std::unique_ptr<StreamOf<double>> weighted_stream(const StreamPlan&); \
     void bin(const Rows&, int, std::int64_t*, std::int64_t*);             \
     void weighted_bin(const Rows&, int, double*, double*);               \
+    void group_areas(const Rows&, const std::int64_t*, std::size_t, std::int64_t*, std::int64_t*, double*); \
+    void placements(const Rows&, std::int64_t*);                          \
+    void weighted_placements(const Rows&, double*);                       \
+    void placement_products(const bool*, const std::int64_t*, std::size_t, std::size_t, std::uint64_t, int, \
+                            Wide*);                                       \
+    Points roc_points(View<std::int64_t>, bool, int);                     \
+    Points precision_recall_points(View<std::int64_t>, int);              \
+    Points det_points(View<std::int64_t>, int);                           \
+    double average_precision(View<std::int64_t>, std::int64_t, std::int64_t, double, int); \
     void look_up(const double*, std::size_t, const double*, std::size_t, bool, int, std::int64_t*); \
     void bootstrap_area(View<std::int64_t>, std::uint64_t, int, std::size_t, std::size_t, double*); \
+    void bootstrap_precision(View<std::int64_t>, std::uint64_t, int, std::size_t, std::size_t, double*); \
     void resample(const std::int64_t*, std::size_t, std::uint64_t, std::uint64_t, std::int64_t*);   \
     void cross_fit(const Aim&, const Choices&, std::uint64_t, int);       \
     void scores(const Table&, const double*, double, double*);            \
@@ -69,6 +79,26 @@ void bin(const Rows& r, int bits, std::int64_t* pos, std::int64_t* neg) {
 void weighted_bin(const Rows& r, int bits, double* pos, double* neg) {
     CUTSCORE_DISPATCH(weighted_bin(r, bits, pos, neg));
 }
+void group_areas(const Rows& r, const std::int64_t* group, std::size_t groups, std::int64_t* pos,
+                 std::int64_t* neg, double* area) {
+    CUTSCORE_DISPATCH(group_areas(r, group, groups, pos, neg, area));
+}
+void placements(const Rows& r, std::int64_t* out) { CUTSCORE_DISPATCH(placements(r, out)); }
+void weighted_placements(const Rows& r, double* out) { CUTSCORE_DISPATCH(weighted_placements(r, out)); }
+void placement_products(const bool* positive, const std::int64_t* v, std::size_t k, std::size_t n,
+                        std::uint64_t most, int threads, Wide* out) {
+    CUTSCORE_DISPATCH(placement_products(positive, v, k, n, most, threads, out));
+}
+Points roc_points(View<std::int64_t> s, bool corners_only, int threads) {
+    return CUTSCORE_DISPATCH(roc_points(s, corners_only, threads));
+}
+Points precision_recall_points(View<std::int64_t> s, int threads) {
+    return CUTSCORE_DISPATCH(precision_recall_points(s, threads));
+}
+Points det_points(View<std::int64_t> s, int threads) { return CUTSCORE_DISPATCH(det_points(s, threads)); }
+double average_precision(View<std::int64_t> s, std::int64_t tp, std::int64_t fp, double positives, int threads) {
+    return CUTSCORE_DISPATCH(average_precision(s, tp, fp, positives, threads));
+}
 void look_up(const double* table, std::size_t m, const double* x, std::size_t n, bool level, int threads,
              std::int64_t* out) {
     CUTSCORE_DISPATCH(look_up(table, m, x, n, level, threads, out));
@@ -76,6 +106,10 @@ void look_up(const double* table, std::size_t m, const double* x, std::size_t n,
 void bootstrap_area(View<std::int64_t> s, std::uint64_t seed, int threads, std::size_t first,
                     std::size_t n, double* areas) {
     CUTSCORE_DISPATCH(bootstrap_area(s, seed, threads, first, n, areas));
+}
+void bootstrap_precision(View<std::int64_t> s, std::uint64_t seed, int threads, std::size_t first,
+                         std::size_t n, double* values) {
+    CUTSCORE_DISPATCH(bootstrap_precision(s, seed, threads, first, n, values));
 }
 void cross_fit(const Aim& aim, const Choices& c, std::uint64_t seed, int threads) {
     CUTSCORE_DISPATCH(cross_fit(aim, c, seed, threads));

@@ -4,11 +4,15 @@
 #endif
 
 #include "binning.hpp"
+#include "counting.hpp"
 #include "exact.hpp"
+#include "groups.hpp"
 #include "linear.hpp"
 #include "logistic.hpp"
 #include "lookup.hpp"
+#include "paired.hpp"
 #include "perceptron.hpp"
+#include "points.hpp"
 #include "rank.hpp"
 #include "choice.hpp"
 #include "resample.hpp"
@@ -23,6 +27,15 @@ auto by_score(const Rows& rows, Run&& run) {
 
 Area area(const Rows& rows) {
     return by_score(rows, [&]<class S>(S) {
+        if (const auto m = counted<S>(rows)) {
+            Area a;
+            for (std::size_t i = 0; i < m->pos.size(); ++i) {
+                a.pos += std::uint64_t(m->pos[i]);
+                a.neg += std::uint64_t(m->neg[i]);
+            }
+            a.twice = cutscore::twice_area(m->pos.data(), m->neg.data(), m->pos.size());
+            return a;
+        }
         if (rows.n >= 4096)
             if (const auto a = rank_area<S>(rows)) return *a;
         return exact_area<S, Bare<typename Keys<S>::Key>>(rows);
@@ -38,8 +51,10 @@ WeightedArea weighted_area(const Rows& rows) {
 }
 
 Masses<std::int64_t> sweep(const Rows& rows) {
-    return by_score(
-        rows, [&]<class S>(S) { return exact_sweep<S, Bare<typename Keys<S>::Key>>(rows); });
+    return by_score(rows, [&]<class S>(S) {
+        if (auto m = counted<S>(rows)) return std::move(*m);
+        return exact_sweep<S, Bare<typename Keys<S>::Key>>(rows);
+    });
 }
 
 Masses<double> weighted_sweep(const Rows& rows) {
@@ -75,6 +90,37 @@ void weighted_bin(const Rows& rows, int bits, double* pos, double* neg) {
     by_score(rows, [&]<class S>(S) { add_to_bins<S>(rows, bits, pos, neg); });
 }
 
+void group_areas(const Rows& rows, const std::int64_t* group, std::size_t groups, std::int64_t* pos,
+                 std::int64_t* neg, double* area) {
+    by_score(rows, [&]<class S>(S) { areas_of_groups<S>(rows, group, groups, pos, neg, area); });
+}
+
+void placements(const Rows& rows, std::int64_t* out) {
+    by_score(rows, [&]<class S>(S) { placed<S>(rows, out); });
+}
+
+void weighted_placements(const Rows& rows, double* out) {
+    by_score(rows, [&]<class S>(S) { placed<S>(rows, out); });
+}
+
+void placement_products(const bool* positive, const std::int64_t* v, std::size_t k, std::size_t n,
+                        std::uint64_t most, int threads, Wide* out) {
+    if (most < 1 << 27)
+        multiplied<std::uint32_t, std::uint64_t>(positive, v, k, n, threads, out);
+    else
+        multiplied<std::uint64_t, Wide>(positive, v, k, n, threads, out);
+}
+
+Points roc_points(View<std::int64_t> s, bool corners_only, int threads) { return roc_of(s, corners_only, threads); }
+
+Points precision_recall_points(View<std::int64_t> s, int threads) { return precision_recall_of(s, threads); }
+
+Points det_points(View<std::int64_t> s, int threads) { return det_of(s, threads); }
+
+double average_precision(View<std::int64_t> s, std::int64_t tp, std::int64_t fp, double positives, int threads) {
+    return precision_of(s, tp, fp, positives, threads);
+}
+
 void look_up(const double* table, std::size_t m, const double* x, std::size_t n, bool level, int threads,
              std::int64_t* out) {
     if (level)
@@ -91,6 +137,11 @@ void resample(const std::int64_t* mass, std::size_t m, std::uint64_t seed, std::
 void bootstrap_area(View<std::int64_t> s, std::uint64_t seed, int threads, std::size_t first,
                     std::size_t n, double* areas) {
     resampled_areas(s, seed, threads, first, n, areas);
+}
+
+void bootstrap_precision(View<std::int64_t> s, std::uint64_t seed, int threads, std::size_t first,
+                         std::size_t n, double* values) {
+    resampled_precisions(s, seed, threads, first, n, values);
 }
 
 void cross_fit(const Aim& aim, const Choices& c, std::uint64_t seed, int threads) {

@@ -150,6 +150,39 @@ Hull<Mass> hull(const Mass* tp, const Mass* fp, std::size_t size);
 std::pair<Wide, Wide> squared_placements(const std::int64_t* pos, const std::int64_t* neg, std::size_t m,
                                          std::uint64_t pos_above, std::uint64_t neg_left);
 
+// Points of a curve: scikit-learn's ROC curve from +inf downwards, without those that are on a line with their
+// neighbours if `corners_only`; its precision (x) and recall (y) from the lowest threshold upwards, and then
+// (1, 0); its DET curve, FPR (x) and FNR (y), upwards, from the first cut without a miss to the last without a
+// false alarm.
+struct Points {
+    Buffer<double> x, y, threshold;
+    std::size_t size;  // of x and y
+};
+Points roc_points(View<std::int64_t>, bool corners_only, int threads);
+Points precision_recall_points(View<std::int64_t>, int threads);
+Points det_points(View<std::int64_t>, int threads);
+
+// What is flagged after each block of so many entries, of a part of a sweep before which tp[0] and fp[0] are.
+void block_sums(View<std::int64_t>, std::size_t size, std::int64_t* tp, std::int64_t* fp);
+
+// What a part of a sweep adds to the average precision; before it so many are flagged.
+double average_precision(View<std::int64_t>, std::int64_t tp, std::int64_t fp, double positives, int threads);
+
+// The area inside of each group, and the rows of each class there; nan if one has none. group[i], from 0 and
+// below `groups`, is that of row i. No weights.
+void group_areas(const Rows&, const std::int64_t* group, std::size_t groups, std::int64_t* pos, std::int64_t* neg,
+                 double* area);
+
+// For each row, twice its placement among the other class: twice the mass of negatives below a positive, or of
+// positives above a negative, and once that of the same score. By weight if rows have one, all float64 in a
+// row; then of type double.
+void placements(const Rows&, std::int64_t* out);
+void weighted_placements(const Rows&, double* out);
+// Of k scores' placements, a line of n for each: for the positives, then for the negatives, and each score in
+// turn, their sum and the sums of their products with those of each score up to itself. None is above `most`.
+void placement_products(const bool* positive, const std::int64_t* v, std::size_t k, std::size_t n,
+                        std::uint64_t most, int threads, Wide* out);
+
 // For each of n values, how many of the m entries of an ascending table are less; if `level`, not more.
 void look_up(const double* table, std::size_t m, const double* x, std::size_t n, bool level, int threads,
              std::int64_t* out);
@@ -163,6 +196,10 @@ void resample(const std::int64_t* mass, std::size_t m, std::uint64_t seed, std::
 // resample(pos, 2 i) and (neg, 2 i + 1). The threshold is not looked at. 2PN must fit 63 bits.
 void bootstrap_area(View<std::int64_t>, std::uint64_t seed, int threads, std::size_t first, std::size_t n,
                     double* areas);
+
+// The same of the average precision: that of the i-th sample as by average_precision() of its counts.
+void bootstrap_precision(View<std::int64_t>, std::uint64_t seed, int threads, std::size_t first, std::size_t n,
+                         double* values);
 
 // A measure: num · x / den · x, where x are the shares of all cases that are TP, FP, FN and TN, if the share
 // `prior` of them is positive; less than 0 for as many as there are. The lift is that, by the share of

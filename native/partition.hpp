@@ -130,6 +130,7 @@ inline void deal_block(const Buckets<typename Keys<S>::Key>& buckets, const Bloc
         R& r = lines[b * line_records + c % line_records];
         r.bits = bits[i];
         if constexpr (R::weighted) r.weight = block.weight[i];
+        if constexpr (requires { r.row; }) r.row = U(block.first + i);
         if (c % line_records == line_records - 1) flush(b, c);
     }
 }

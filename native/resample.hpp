@@ -12,9 +12,12 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <memory>
+#include <vector>
 
 #include "kernels.hpp"
 #include "parallel.hpp"
+#include "sums.hpp"
 
 namespace CUTSCORE_ISA {
 
@@ -258,6 +261,48 @@ inline void resampled_areas(View<std::int64_t> s, std::uint64_t seed, int thread
         }
         const auto all = 2 * std::uint64_t(P) * N;
         areas[part] = double(rare_pos ? all - twice : twice) / double(all);
+    });
+}
+
+inline void resampled_precisions(View<std::int64_t> s, std::uint64_t seed, int threads, std::size_t first,
+                                 std::size_t n, double* values) {
+    const std::size_t P = total(s.pos, s.m), N = total(s.neg, s.m);
+    // Each score that has positives: how many, and how many negatives are at it or above.
+    std::vector<std::uint32_t> here, level;
+    std::uint32_t so_far = 0;
+    for (std::size_t k = 0; k < s.m; ++k) {
+        so_far += std::uint32_t(s.neg[k]);
+        if (s.pos[k] == 0) continue;
+        here.push_back(std::uint32_t(s.pos[k]));
+        level.push_back(so_far);
+    }
+    const Draw draw_pos(P), draw_neg(N);
+    struct Scratch {
+        Buffer<std::uint8_t> pos, neg;
+        Buffer<std::uint32_t> sums;
+    };
+    const auto scratch = std::make_unique<Scratch[]>(std::size_t(std::max(threads, 1)));
+    parallel(n, threads, [&](std::size_t part, int worker) {
+        const std::size_t replicate = first + part;
+        auto& [of_pos, of_neg, sums] = scratch[std::size_t(worker)];
+        of_pos.reserve(draw_pos.size());
+        of_neg.reserve(draw_neg.size());
+        sums.reserve(draw_neg.size() + 1);
+        Random random_pos(seed, 2 * replicate), random_neg(seed, 2 * replicate + 1);
+        draw_pos(random_pos, of_pos.data());
+        const auto largest = draw_neg(random_neg, of_neg.data());
+        prefix_sums(of_neg.data(), draw_neg.size(), largest, sums.data());
+        CarefulSum sum;
+        std::uint64_t tp = 0;
+        const std::uint8_t* row = of_pos.data();
+        for (std::size_t i = 0; i < here.size(); ++i) {
+            std::uint32_t drawn = 0;
+            for (const auto* const end = row + here[i]; row != end; ++row) drawn += *row;
+            if (drawn == 0) continue;
+            tp += drawn;
+            sum.add(double(drawn) / double(P) * (double(tp) / double(tp + sums[level[i]])));
+        }
+        values[part] = std::min(1.0, sum.total());
     });
 }
 

@@ -30,6 +30,7 @@ struct Block {
     const std::uint8_t* label;
     const double* weight;  // null when unweighted
     int n;
+    std::int64_t first;  // number of the first row
 };
 
 // The smallest row number a fault was seen at, kind by kind.
@@ -109,7 +110,7 @@ class Reader {
     // Rows [first, first + n), n <= block_rows. A row that breaks a rule is noted in the faults and
     // comes out as something harmless.
     Block<S> read(std::int64_t first, int n) noexcept {
-        return {scores(first, n), labels(first, n), weights(first, n), n};
+        return {scores(first, n), labels(first, n), weights(first, n), n, first};
     }
 
     const S* scores(std::int64_t first, int n) noexcept {

@@ -17,6 +17,7 @@ import cutscore as cs
 import oracle
 from cutscore.decision import choice as decision
 from cutscore.inference import guarantee
+from cutscore.inference.bootstrap import Sampler
 from raising import finding
 from strategies import Case, rows
 
@@ -407,6 +408,21 @@ def test_stability_of_flagging_nothing() -> None:
     st_ = cs.choose(s, "recall", subject_to="fpr <= 0.1", confidence=0.95).stability(20)
     assert tuple(st_.thresholds) == (np.inf, np.inf)
     assert "inf" in repr(st_)
+
+
+@pytest.mark.slow
+def test_stability_of_many_scores() -> None:
+    """Past 65,536 distinct scores runs of one class are drawn as one; the result is the same but
+    for where inside of a gap thresholds are."""
+    rng = np.random.default_rng(5)
+    y = rng.random(70_000) < 0.05
+    p = cs.choose(cs.sweep(y, rng.standard_normal(70_000) + 2 * y), "f1")
+    sampler = Sampler(p.sweep, 0)
+    each = [cs.choose(sampler.sample(k), "f1").confusion for k in range(8)]
+    moved = p.stability(8)
+    for k, c in enumerate(each):
+        again = sampler.sample(k).at(moved.threshold[k])
+        assert (again.tp, again.fp) == (c.tp, c.fp)
 
 
 def test_stability() -> None:

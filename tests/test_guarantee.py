@@ -87,6 +87,32 @@ def test_certified_precision_by_hand() -> None:
     assert not len(precise(s, 1.0, 0.05))
 
 
+@pytest.mark.parametrize("separation", [0.5, 1.5, 3.0])
+def test_certified_precision_cut_by_cut(separation: float) -> None:
+    """Blocks of cuts are tested by their bounds: the same as a test of each."""
+    rng = np.random.default_rng(3)
+    y = rng.random(30_000) < 0.4
+    s = cs.sweep(y, (rng.standard_normal(30_000) + separation * y).round(4))
+    flagged, p_value = s.tp + s.fp, scipy.stats.binom.sf(s.tp - 1, s.tp + s.fp, 0.8)
+    starts = _start_sizes(30_000, 0.8, 0.05)
+    expected, level = set(), 0.0
+    ends = [*list(starts)[1:], 30_001]
+    for (start, share), end in zip(starts.items(), ends, strict=True):
+        level += share
+        first = max(int(np.searchsorted(flagged, start, "right")) - 1, 0)
+        for k in range(first, int(np.searchsorted(flagged, end - 1, "right"))):
+            if not p_value[k] <= level:
+                level = 0.0
+                break
+            expected.add(int(flagged[k]))
+    assert set(precise(s, 0.8, 0.05).tolist()) == expected
+    # And the choice among them is the best of all cuts that hold.
+    p = cs.choose(s, "recall", subject_to="precision >= 0.8", confidence=0.95)
+    assert p.feasible == bool(expected)
+    if expected:
+        assert p.confusion.tp == max(t for t, f in zip(s.tp, flagged, strict=True) if f in expected)
+
+
 def test_just_above() -> None:
     assert just_above(0.1, 1.0) == 0.100000001  # 0.1 as a float32 is above 0.1
     assert just_above(0.5, 1.0) == 0.50000005

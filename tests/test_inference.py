@@ -508,6 +508,21 @@ def test_equal_weights_draw_the_same_samples(w: float, digits: int, method: str)
     np.testing.assert_allclose(b.regret, a.regret, rtol=1e-9, atol=1e-12)
 
 
+@pytest.mark.parametrize("digits", [0, 9])
+def test_average_precision_of_samples(digits: int) -> None:
+    """Those of the native core are those of the samples' sweeps."""
+    rng = np.random.default_rng(8)
+    y = rng.random(3000) < 0.2
+    s = cs.sweep(y, np.round(rng.standard_normal(3000) + y, digits))
+    b, sampler = cs.bootstrap(s, cs.average_precision, n=20, seed=3), Sampler(s, 3)
+    one_by_one = [cs.average_precision(sampler.sample(k)) for k in range(20)]
+    np.testing.assert_allclose(b.replicates, one_by_one, rtol=1e-13)
+    assert (
+        b.replicates.tolist()
+        == cs.bootstrap(s, cs.average_precision, n=20, seed=3).replicates.tolist()
+    )
+
+
 @pytest.mark.slow
 def test_bootstrap_of_a_weighted_sweep_is_that_of_its_rows() -> None:
     """Where each score has one row, samples have the same distribution as those of the rows; where

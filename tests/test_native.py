@@ -231,3 +231,97 @@ def test_look_up_is_searchsorted(m: int, threads: int) -> None:
         for level, side in ((False, "left"), (True, "right")):
             found = _native.look_up(table, x, level, threads)
             assert found.tolist() == np.searchsorted(table, x, side).tolist()  # type: ignore[call-overload]
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("distinct", [1, 1000, 4000])
+def test_few_scores_are_counted(dtype: type, distinct: int) -> None:
+    """Of 131,072 rows or more few scores are counted; one too many, and all rows are sorted."""
+    n, rng = 140_000, np.random.default_rng(distinct)
+    values = np.concatenate(([0.0], rng.standard_normal(distinct - 1))).astype(dtype)
+    y, score = rng.integers(0, 2, n).astype(np.uint8), values[rng.integers(0, distinct, n)]
+    score[rng.integers(0, n, 50)] = -0.0  # one score with 0.0
+    score[:3] = np.inf, -np.inf, np.finfo(dtype).tiny
+    many = score.copy()
+    many[-6000:] += np.linspace(1, 2, 6000, dtype=dtype)
+    for scores in (score, many):
+        threshold, pos, neg = oracle.counted(y, scores)
+        for threads in (1, 3):
+            twice = oracle.twice_area(pos, neg)
+            assert _native.area(scores, y, 0, 1, threads) == (pos.sum(), neg.sum(), twice)
+            swept = _native.sweep(scores, y, 0, 1, threads)
+            for a, b in zip(swept, (threshold, pos, neg), strict=True):
+                assert_array_equal(a, b)
+
+
+def test_faults_among_few_scores() -> None:
+    y, score = np.zeros(140_000, np.uint8), np.ones(140_000)
+    y[::2] = 1
+    for column, row, value, fault in (
+        (score, 139_000, np.nan, "score"),
+        (y, 138_000, 7, "label"),
+    ):
+        column[row] = value
+        with pytest.raises(_native.RowFault, match=f"{fault}:{row}"):
+            _native.area(score, y, 0, 1, 2)
+
+
+@pytest.mark.parametrize("n", [0, 1, 5, 1025, 20_001])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_placements(n: int, dtype: type) -> None:
+    y, score = _data(n, 0.3, dtype, 1)
+    out, weighed, w = np.empty(n, np.int64), np.empty(n), np.arange(n) % 3 + 0.5
+    _native.placements(score, y, 0, 1, 2, out)
+    _native.weighted_placements(score, y, 0, 1, w, 2, weighed)
+    ones = y == 1
+    for own, sign in ((ones, 1), (~ones, -1)):
+        for found, mass in ((out, np.ones(n)), (weighed, w)):
+            order = np.argsort(sign * score[~own], kind="stable")
+            others = sign * score[~own][order]
+            below = np.concatenate(([0.0], np.cumsum(mass[~own][order])))
+            x = sign * score[own]
+            sides = (below[np.searchsorted(others, x, side)] for side in ("left", "right"))
+            assert_array_equal(found[own], sum(sides))
+
+
+def test_products_of_placements_past_64_bits() -> None:
+    rng = np.random.default_rng(0)
+    ones, v = rng.random(700) < 0.4, rng.integers(0, 2**33, (3, 700))
+    expected = []
+    for of in (v[:, ones], v[:, ~ones]):
+        lines = [[int(x) for x in line] for line in of]
+        for i, a in enumerate(lines):
+            expected.append(sum(a))
+            expected += [sum(x * y for x, y in zip(a, b, strict=True)) for b in lines[: i + 1]]
+    assert _native.placement_products(ones, v, 2**33, 2) == expected
+    small = v % 1000
+    narrow, wide = (_native.placement_products(ones, small, m, 3) for m in (1000, 2**40))
+    assert narrow == wide
+
+
+@pytest.mark.parametrize("single", [True, False])
+@pytest.mark.parametrize("compact", [True, False])
+@pytest.mark.parametrize("limit", [1, 1 << 30])
+def test_streams_of_few_scores(single: bool, compact: bool, limit: int, tmp_path: Any) -> None:
+    """Counted as they come; all are dealt after all if one worker finds too many."""
+    rng, dtype = np.random.default_rng(0), np.float32 if single else np.float64
+    few = rng.integers(0, 500, 30_000).astype(dtype)
+    for scores in (few, np.concatenate((few, rng.permutation(6000).astype(dtype) + 0.5))):
+        y = rng.integers(0, 2, len(scores)).astype(np.uint8)
+        with (tmp_path / "rows").open("w+b") as file, (tmp_path / "sweep").open("w+b") as out:
+            stream = _native.stream(
+                few[:4000].astype(np.float64), single, 16, 2, limit, 2048, file.fileno()
+            )
+            for worker, rows in ((0, slice(9000)), (1, slice(9000, None))):
+                stream.add(worker, scores[rows], y[rows], None)
+            threshold, pos, neg, top = stream.finish(2, compact, 10**6, out.fileno())
+        expected = oracle.counted(y, scores)
+        if not compact or not len(top):
+            for a, b in zip((threshold, pos, neg), expected, strict=True):
+                assert_array_equal(a, b)
+        assert (pos.sum(), neg.sum()) == (expected[1].sum(), expected[2].sum())
+        assert oracle.twice_area(pos, neg) == oracle.twice_area(*expected[1:])
+        sample, bad = few[:4000].astype(np.float64), np.array([1, 2, np.nan], dtype)
+        stream = _native.stream(sample, single, 16, 1, limit, 2048, -1)
+        with pytest.raises(_native.RowFault, match="score:2"):
+            stream.add(0, bad, np.zeros(3, np.uint8), None)

@@ -131,10 +131,55 @@ void decide(View<std::int64_t> s, int threads) {
                            std::uint64_t(fp.back() - fp[half]));
     CHECK(first_pos + last_pos == of_pos && first_neg + last_neg == of_neg);
 
+    const double P = double(tp.back()), N = double(fp.back());
+    const auto precision = [&](const std::int64_t* pos, const std::int64_t* neg) {
+        double sum = 0, hit = 0, flagged = 0;
+        for (std::size_t k = 0; k < s.m; ++k) {
+            hit += double(pos[k]);
+            flagged += double(pos[k] + neg[k]);
+            if (pos[k] > 0) sum += double(pos[k]) / P * (hit / flagged);
+        }
+        return sum;
+    };
+    if (tp.back() > 0) {
+        CHECK(std::abs(average_precision(s, 0, 0, P, threads) - precision(s.pos, s.neg)) < 1e-12);
+        const auto p = precision_recall_points(s, threads);
+        CHECK(p.size == s.m + 1 && p.x[s.m] == 1 && p.y[s.m] == 0);
+        for (std::size_t k = 0; k < s.m; ++k) {
+            CHECK(p.threshold[s.m - 1 - k] == s.threshold[k] && p.y[s.m - 1 - k] == double(tp[k + 1]) / P);
+            CHECK(p.x[s.m - 1 - k] == double(tp[k + 1]) / double(tp[k + 1] + fp[k + 1]));
+        }
+    }
+    if (tp.back() > 0 && fp.back() > 0) {
+        for (const bool corners_only : {false, true}) {
+            const auto r = roc_points(s, corners_only, threads);
+            CHECK(r.x[0] == 0 && r.y[0] == 0 && r.threshold[0] == std::numeric_limits<double>::infinity());
+            std::size_t i = 1;
+            for (std::size_t k = 0; k < s.m; ++k) {
+                const bool inner = k > 0 && k + 1 < s.m;
+                if (corners_only && inner && s.pos[k] == s.pos[k + 1] && s.neg[k] == s.neg[k + 1]) continue;
+                CHECK(i < r.size && r.threshold[i] == s.threshold[k]);
+                CHECK(r.x[i] == double(fp[k + 1]) / N && r.y[i] == double(tp[k + 1]) / P);
+                ++i;
+            }
+            CHECK(i == r.size);
+        }
+        const auto d = det_points(s, threads);
+        CHECK(d.size > 0 && d.x[d.size - 1] == 0 && d.y[0] == 0);
+        CHECK((d.size == 1 || (d.x[d.size - 2] > 0 && d.y[1] > 0)));
+    }
+    std::vector<std::int64_t> every_tp(s.m / 7 + 2), every_fp(s.m / 7 + 2);
+    block_sums(s, 7, every_tp.data(), every_fp.data());
+    for (std::size_t b = 0; b < (s.m + 6) / 7; ++b) {
+        const std::size_t end = std::min(s.m, 7 * (b + 1));
+        CHECK(every_tp[b + 1] == tp[end] && every_fp[b + 1] == fp[end]);
+    }
+
     std::vector<std::int64_t> pos(s.m), neg(s.m);
-    std::vector<double> areas(3);
+    std::vector<double> areas(3), precisions(3);
     if (tp.back() > 0 && fp.back() > 0) {
         bootstrap_area(s, 7, threads, 0, areas.size(), areas.data());
+        bootstrap_precision(s, 7, threads, 0, precisions.size(), precisions.data());
         for (std::size_t i = 0; i < areas.size(); ++i) {
             resample(s.pos, s.m, 7, 2 * i, pos.data());
             resample(s.neg, s.m, 7, 2 * i + 1, neg.data());
@@ -147,6 +192,9 @@ void decide(View<std::int64_t> s, int threads) {
             CHECK(p == tp.back() && n == fp.back());
             const Wide twice = twice_area(pos.data(), neg.data(), s.m);
             CHECK(areas[i] == double(std::uint64_t(twice)) / double(2 * std::uint64_t(p) * std::uint64_t(n)));
+            const double direct = average_precision({nullptr, pos.data(), neg.data(), s.m}, 0, 0, P, threads);
+            CHECK(std::abs(precisions[i] - direct) < 1e-12);
+            CHECK(std::abs(precisions[i] - precision(pos.data(), neg.data())) < 1e-12);
         }
     }
 
@@ -270,6 +318,73 @@ void streamed(const Rows& all, const std::vector<double>& sample, std::size_t si
     std::fclose(file);
 }
 
+// Placements row by row, and sums of products of those of two scores.
+template <class Mass>
+void placed(const Rows& rows, const std::vector<double>& s, const std::vector<double>& y,
+            const std::vector<double>& w) {
+    const std::size_t n = s.size();
+    std::map<double, std::pair<double, double>> masses;
+    double P = 0, N = 0;
+    for (std::size_t i = 0; i < n; ++i) {
+        (y[i] != 0 ? masses[s[i]].first : masses[s[i]].second) += w[i];
+        (y[i] != 0 ? P : N) += w[i];
+    }
+    std::map<double, std::pair<double, double>> expected;
+    double below_neg = 0, below_pos = 0;
+    for (const auto& [t, mass] : masses) {
+        expected[t] = {2 * below_neg + mass.second, 2 * (P - below_pos - mass.first) + mass.first};
+        below_pos += mass.first;
+        below_neg += mass.second;
+    }
+    std::vector<Mass> found(2 * n);
+    if constexpr (std::is_same_v<Mass, double>) {
+        Rows weighed = rows;
+        weighed.weight = {w.data(), sizeof(double), Kind::f64};
+        weighted_placements(weighed, found.data());
+    } else {
+        placements(rows, found.data());
+    }
+    const auto right = [&](std::size_t i) { return y[i] != 0 ? expected[s[i]].first : expected[s[i]].second; };
+    for (std::size_t i = 0; i < n; ++i) CHECK(double(found[i]) == right(i));
+    if constexpr (!std::is_same_v<Mass, double>) {
+        const auto positive = std::make_unique<bool[]>(n);
+        std::vector<std::vector<double>> sums(2, std::vector<double>(5));
+        for (std::size_t i = 0; i < n; ++i) {
+            positive[i] = y[i] != 0;
+            found[n + i] = Mass(below(1000));
+            const double a = double(found[i]), b = double(found[n + i]), of[] = {a, a * a, b, b * a, b * b};
+            for (std::size_t j = 0; j < 5; ++j) sums[positive[i] ? 0 : 1][j] += of[j];
+        }
+        for (const std::uint64_t most : {std::uint64_t(2 * n + 1000), std::uint64_t(1) << 40}) {
+            std::vector<Wide> products(10);
+            placement_products(positive.get(), found.data(), 2, n, most, rows.threads, products.data());
+            for (std::size_t j = 0; j < 10; ++j) CHECK(double(products[j]) == sums[j / 5][j % 5]);
+        }
+    }
+}
+
+// The area inside of some groups, each by its own sweep.
+void grouped(const Rows& rows, const std::vector<double>& s, const std::vector<double>& y) {
+    const std::size_t n = s.size(), groups = 1 + below(5);
+    std::vector<std::int64_t> group(n), pos(groups), neg(groups);
+    std::vector<double> found(groups);
+    for (auto& g : group) g = std::int64_t(below(groups));
+    group_areas(rows, group.data(), groups, pos.data(), neg.data(), found.data());
+    for (std::size_t g = 0; g < groups; ++g) {
+        std::map<double, std::pair<std::int64_t, std::int64_t>, std::greater<>> counts;
+        for (std::size_t i = 0; i < n; ++i)
+            if (group[i] == std::int64_t(g)) ++(y[i] != 0 ? counts[s[i]].first : counts[s[i]].second);
+        double P = 0, N = 0, twice = 0;
+        for (const auto& [t, mass] : counts) {
+            twice += double(mass.second) * (2 * P + double(mass.first));
+            P += double(mass.first);
+            N += double(mass.second);
+        }
+        CHECK(double(pos[g]) == P && double(neg[g]) == N);
+        CHECK(P * N > 0 ? found[g] == twice / (2 * P * N) : found[g] != found[g]);
+    }
+}
+
 template <class S, class L>
 void trial(std::size_t n, int shape, double share, int threads) {
     std::vector<double> s(n), y(n), w(n);
@@ -320,6 +435,9 @@ void trial(std::size_t n, int shape, double share, int threads) {
     for (std::size_t i = 0; i < n; i += 1 + n / 500) sample.push_back(s[i]);
     streamed(rows, sample, n, masses);
     decide({masses.threshold.data(), masses.pos.data(), masses.neg.data(), masses.threshold.size()}, threads);
+    placed<std::int64_t>(rows, s, y, std::vector<double>(n, 1.0));
+    placed<double>(rows, s, y, w);
+    grouped(rows, s, y);
     rows.weight = weights.column;
     const WeightedArea b = weighted_area(rows);
     const auto weighed = weighted_sweep(rows);
@@ -620,6 +738,10 @@ void crowd() {
 int main(int argc, char** argv) {
     const int trials = argc > 1 ? std::atoi(argv[1]) : 100;
     for (std::size_t n : {0, 1, 2, 3}) trial<double, std::uint8_t>(n, 0, 0.5, 2);
+    for (const int shape : {1, 5, 0}) {  // so many that few scores are counted
+        trial<double, std::uint8_t>(140'000, shape, 0.5, 3);
+        trial<float, std::int64_t>(140'000, shape, 0.1, 3);
+    }
     for (int i = 0; i < trials; ++i) any_trial();
     for (int i = 0; i < 10 * trials; ++i) any_linear_trial();
     crowd();

@@ -13,6 +13,7 @@ from cutscore.comparison.costs import compare_costs
 from cutscore.comparison.covariance import (
     MISTAKES,
     effective_sizes,
+    exact_placements,
     partial_row_placements,
     placement_covariance,
     row_placements,
@@ -29,7 +30,7 @@ from cutscore.core.interval import Interval
 from cutscore.core.numbers import difference_text, number_text
 from cutscore.core.progress import Report
 from cutscore.core.types import ArrayLike, Label
-from cutscore.inference.bootstrap import as_statistic, bootstrap
+from cutscore.inference.bootstrap import as_statistic, bootstrap, check_samples
 from cutscore.inference.placements import Statistic, area_variance, effective, sizes_of
 from cutscore.measures.costs import Costs, check_costs
 from cutscore.measures.prior import check_level, check_prior
@@ -326,26 +327,40 @@ def compare(  # noqa: PLR0913 - all but three are options
     if costs is not None:
         check_costs(costs, one_cut="a comparison")
     prior = None if prior is None else check_prior(prior)
-    rows = read_rows(y, {"score_a": score_a, "score_b": score_b}, weight, positive)
-    sampler = Sampler(rows, unit, n, seed)
-    whole = [s.sweep() for s in sampler.scores]
-    whole[0].needs_both_classes("a comparison")
-    a, b = map(measure, whole)
+    scores = {"score_a": score_a, "score_b": score_b}
+    n, seed, exact = check_samples(n), check_seed(seed), None
+    if method != "bootstrap" and measure is auc and weight is None and unit is None:
+        exact = exact_placements(y, scores, positive)
+    if exact is None or costs is not None:
+        rows = read_rows(y, scores, weight, positive)
+    if exact is None:
+        sampler = Sampler(rows, unit, n, seed)
+        whole = [s.sweep() for s in sampler.scores]
+        whole[0].needs_both_classes("a comparison")
+        a, b = map(measure, whole)
+    else:
+        a, b = exact.auc
     if method == "bootstrap":
         replicates = np.subtract(*sampler.replicates(measure, report).T)
         result = test.of_replicates(a, b, replicates, asked, method)
     else:
         # The difference, and by itself the one that another would have to beat.
         beaten = {"greater": 1, "less": 0}.get(alternative, 0 if a < b else 1)
-        placements = (
-            partial_row_placements(sampler.scores, rows, measure)
-            if isinstance(measure, PartialAuc)
-            else row_placements(rows)
-        )
-        columns = [(np.stack([v[0] - v[1], v[beaten]]), w) for v, w in placements]
-        of = units_by_class(rows, sampler.unit)
-        error, alone = np.sqrt(np.diag(placement_covariance(columns, of))).tolist()
-        df = inf if method == "delong" else _df(effective_sizes(columns, of), measure)
+        if exact is None:
+            placements = (
+                partial_row_placements(sampler.scores, rows, measure)
+                if isinstance(measure, PartialAuc)
+                else row_placements(rows)
+            )
+            columns = [(np.stack([v[0] - v[1], v[beaten]]), w) for v, w in placements]
+            of = units_by_class(rows, sampler.unit)
+            error, alone = np.sqrt(np.diag(placement_covariance(columns, of))).tolist()
+            sizes = effective_sizes(columns, of)
+        else:
+            contrasts = [1, -1], [1 - beaten, beaten]
+            error, alone = (sqrt(exact.covariance(c, c)) for c in contrasts)
+            sizes = exact.sizes
+        df = inf if method == "delong" else _df(sizes, measure)
         result = test.result(a, b, error, method if unit is None else "units", df, asked)
         reach = quantile(df, asked.of_interval(test.level)[0])
         room, spread = (asked.margin, error) if asked.margin else (test.top - (a, b)[beaten], alone)
@@ -353,8 +368,9 @@ def compare(  # noqa: PLR0913 - all but three are options
         result = replace(result, powerless=not (found or room > reach * spread))
     if costs is None:
         return result
+    of_rows = None if exact is not None else sampler.unit
     both = compare_costs(
-        rows, sampler.unit, costs, prior=prior, level=test.level, seed=sampler.seed, report=report
+        rows, of_rows, costs, prior=prior, level=test.level, seed=seed, report=report
     )
     return replace(result, cost_a=both.a, cost_b=both.b, cost_interval=both.interval)
 

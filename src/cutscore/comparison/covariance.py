@@ -2,14 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from math import inf
+from typing import Any
 
 import numpy as np
 
 from cutscore.comparison.bootstrap import Score
-from cutscore.comparison.rows import Ints, ScoredRows, encode_column, read_rows, score_columns
-from cutscore.core.checks import one_of
+from cutscore.comparison.rows import (
+    Ints,
+    ScoredRows,
+    encode_column,
+    read_columns,
+    read_rows,
+    score_columns,
+)
+from cutscore.core import _native
+from cutscore.core.checks import Columns, one_of, run_kernel, threads
 from cutscore.core.errors import DataError, UndefinedError
 from cutscore.core.findings.arguments import BadArgument
 from cutscore.core.findings.statistics import NoVariation, TooFew
@@ -255,6 +265,15 @@ def auc_covariance(
 
     """
     columns = score_columns(scores)
+    if weight is None and unit is None:
+        exact = exact_placements(y, columns, positive)
+        if exact is not None:
+            each = np.eye(len(columns), dtype=int).tolist()
+            matrix = np.array([[exact.covariance(a, b) for a in each] for b in each])
+            size, names = exact.sizes, tuple(columns)
+            return AucCovariance(
+                np.array(exact.auc), matrix, names, size, size, np.ones(len(names))
+            )
     rows = read_rows(y, columns, weight, positive)
     auc = [Score(s, rows).sweep().auc for s in rows.scores]
     units = None if unit is None else encode_column(unit, "unit", rows)[1]
@@ -328,18 +347,88 @@ def units_by_class(rows: ScoredRows, unit: Ints | None) -> list[Ints] | None:
     return None if unit is None else [unit[rows.ones], unit[~rows.ones]]
 
 
+@dataclass(frozen=True, slots=True)
+class ExactPlacements:
+    """Sums over unweighted rows of twice their placements, and of products of two scores' ones: all
+    integers, so that each covariance is a fraction that is rounded once."""
+
+    pos: int
+    neg: int
+    twice: list[int]
+    """2·P·N·AUC of each score: the sum over either class."""
+    products: tuple[list[list[int]], list[list[int]]]
+    """Of the positives and of the negatives; a line for each score, up to itself."""
+
+    @property
+    def auc(self) -> list[float]:
+        """The AUC of each score."""
+        return [t / (2 * self.pos * self.neg) for t in self.twice]
+
+    @property
+    def sizes(self) -> tuple[float, float]:
+        """How many rows there are of either class."""
+        return float(self.pos), float(self.neg)
+
+    def covariance(self, a: list[int], b: list[int]) -> float:
+        """DeLong's covariance of two contrasts of the AUCs, with whole coefficients."""
+        P, N = self.pos, self.neg
+        of_pos, of_neg = P * (P - 1), N * (N - 1)
+        total = 0
+        for i, x in enumerate(a):
+            for j, y in enumerate(b):
+                if x and y:
+                    p, n = (of[max(i, j)][min(i, j)] for of in self.products)
+                    both = self.twice[i] * self.twice[j]
+                    part = (P * p - both) * P * of_neg + (N * n - both) * N * of_pos
+                    total += x * y * part
+        return total / (4 * P * P * N * N * of_pos * of_neg)
+
+
+def exact_placements(
+    y: ArrayLike, scores: Mapping[Any, Any], positive: Label | None
+) -> ExactPlacements | None:
+    """Placements of unweighted rows; None where a class has fewer than two of them."""
+    k, lines = len(scores), np.empty((0, 0), np.int64)
+    line = iter(range(k))
+
+    def place(rows: Columns) -> None:
+        nonlocal lines
+        if not len(lines):
+            lines = np.empty((k, len(rows.score)), np.int64)
+        run_kernel(rows, _native.placements, lines[next(line)])
+
+    rows = read_columns(y, scores, None, positive, place)[-1]
+    ones, n = np.ascontiguousarray(rows.label == rows.positive), len(rows.label)
+    P = int(np.count_nonzero(ones))
+    if min(P, n - P) < 2:
+        return None
+    sums = _native.placement_products(ones, lines, 2 * max(P, n - P), threads(n))
+    half = len(sums) // 2
+    starts = [i * (i + 3) // 2 for i in range(k)]  # of each score: its sum, then its products
+    of_pos, of_neg = (
+        [of[at + 1 : at + 2 + i] for i, at in enumerate(starts)]
+        for of in (sums[:half], sums[half:])
+    )
+    return ExactPlacements(P, n - P, [sums[at] for at in starts], (of_pos, of_neg))
+
+
 def row_placements(rows: ScoredRows) -> list[tuple[Floats, Floats]]:
     """For each class: the placements, a line for each score, and the weights of its rows.
 
     A placement is the share of the other class that the score ranks right against this row, ties
     counting one half: V₁₀ of a positive, V₀₁ of a negative.
     """
-    weight = np.ones(len(rows.ones)) if rows.weight is None else rows.weight
-    out = []
-    for own, sign in ((rows.ones, 1.0), (~rows.ones, -1.0)):
-        v = [_share_below(sign * s[own], sign * s[~own], weight[~own]) for s in rows.scores]
-        out.append((np.stack(v), weight[own] / weight[own].max()))  # they will be squared
-    return out
+    ones, n = rows.ones, len(rows.ones)
+    weight = np.ones(n) if rows.weight is None else rows.weight
+    lines = np.empty((len(rows.scores), n))
+    for score, line in zip(rows.scores, lines, strict=True):
+        columns = Columns(score, ones, 0.0, 1.0, weight, None)
+        run_kernel(columns, _native.weighted_placements, line)
+    return [
+        # Weights will be squared.
+        (lines[:, own] / (2 * weight[~own].sum()), weight[own] / weight[own].max())
+        for own in (ones, ~ones)
+    ]
 
 
 def partial_row_placements(
@@ -352,15 +441,6 @@ def partial_row_placements(
         (np.stack([v[k][i[own]] for v, i in at]), weight[own] / weight[own].max())
         for k, own in enumerate((rows.ones, ~rows.ones))
     ]
-
-
-def _share_below(score: Floats, others: Floats, weight: Floats) -> Floats:
-    """P(other < score) + ½ P(other = score) for each score."""
-    order = np.argsort(others, kind="stable")
-    mass = np.concatenate(([0.0], np.cumsum(weight[order])))
-    less, upto = (mass[np.searchsorted(others[order], score, side)] for side in ("left", "right"))
-    share: Floats = (less + upto) / (2 * mass[-1])
-    return share
 
 
 def placement_covariance(classes: list[tuple[Floats, Floats]], units: list[Ints] | None) -> Floats:

@@ -10,8 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cutscore.comparison.comparison import Comparison, DifferenceTest
-from cutscore.comparison.rows import Bools, encode_column, read_rows
-from cutscore.core.checks import one_of
+from cutscore.comparison.rows import Bools, encode_column, encode_values, read_rows
+from cutscore.core import _native
+from cutscore.core.checks import Columns, check_rows, one_of, run_kernel
 from cutscore.core.errors import DataError, UndefinedError
 from cutscore.core.findings.arguments import BadArgument, Conflict
 from cutscore.core.findings.statistics import NoVariation, TooFew
@@ -224,16 +225,19 @@ def by_group(
     >>> g.auc
     array([ 1.,  0., nan])
     """
+    if weight is None:
+        unweighted = check_rows(y, score, None, positive)
+        everywhere = np.ones(len(unweighted.score), np.bool_)
+        label, code = encode_values(group, "group", everywhere)
+        return of_codes(unweighted, label, code)
     rows = read_rows(y, {"score": score}, weight, positive)
+    assert rows.weight is not None
     label, code = encode_column(group, "group", rows)
     cell = 2 * code + rows.ones
     neg, pos = mass = np.bincount(cell, rows.weight, 2 * len(label)).reshape(-1, 2).T
-    if rows.weight is None:
-        part: Masses = np.ones(len(code), np.int64)
-    else:
-        # Weights as whole parts of their class in their group. Integers add up exactly, and may
-        # wrap around in the running sum over all groups: the differences are right all the same.
-        part = np.rint(rows.weight / mass.T.ravel()[cell] * 2.0**60).astype(np.int64)
+    # Weights as whole parts of their class in their group. Integers add up exactly, and may wrap
+    # around in the running sum over all groups: the differences are right all the same.
+    part = np.rint(rows.weight / mass.T.ravel()[cell] * 2.0**60).astype(np.int64)
     order = np.lexsort((-rows.scores[0], code))
     code, s, one, part = code[order], rows.scores[0][order], rows.ones[order], part[order]
     fresh = np.ones(len(s), np.bool_)  # first row of a group and score
@@ -244,13 +248,17 @@ def by_group(
     start = np.searchsorted(code, np.arange(len(label)))
     above = np.cumsum(p) - p
     above -= above[start][code]
-    if rows.weight is not None:
-        above, p, q = above.astype(np.float64), p.astype(np.float64), q.astype(np.float64)
+    above, p, q = above.astype(np.float64), p.astype(np.float64), q.astype(np.float64)
     right = np.add.reduceat(q * (2 * above + p), start)  # twice the pairs
     pairs = 2 * np.add.reduceat(p, start) * np.add.reduceat(q, start)
     auc = np.full(len(label), np.nan)
     np.divide(right, pairs, out=auc, where=pairs > 0)
     return GroupAuc(label, pos, neg, np.minimum(auc, 1.0))
+
+
+def of_codes(rows: Columns, label: NDArray[Any], code: NDArray[np.int64]) -> GroupAuc:
+    """The AUC inside each group of unweighted rows, by the number of its label."""
+    return GroupAuc(label, *run_kernel(rows, _native.group_areas, code, len(label)))
 
 
 def compare_groups(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import compress
 from typing import Any, NoReturn
@@ -10,7 +10,14 @@ from typing import Any, NoReturn
 import numpy as np
 from numpy.typing import NDArray
 
-from cutscore.core.checks import as_array, as_vector, check_rows, check_totals, missing_row
+from cutscore.core.checks import (
+    Columns,
+    as_array,
+    as_vector,
+    check_rows,
+    check_totals,
+    missing_row,
+)
 from cutscore.core.errors import DataError, UndefinedError
 from cutscore.core.findings.arguments import BadArgument
 from cutscore.core.findings.base import Where, shown
@@ -35,20 +42,34 @@ class ScoredRows:
     """Which they are of the rows that came in."""
 
 
-def read_rows(
-    y: ArrayLike, scores: Mapping[Any, Any], weight: ArrayLike | None, positive: Label | None
-) -> ScoredRows:
-    """Rows as :func:`cutscore.sweep` reads them, one score after the other."""
+def read_columns(
+    y: ArrayLike,
+    scores: Mapping[Any, Any],
+    weight: ArrayLike | None,
+    positive: Label | None,
+    kernel: Callable[[Columns], object] = area,
+) -> list[Columns]:
+    """Rows as :func:`cutscore.sweep` reads them, one score after the other. The kernel is called
+    with each: the core finds what is wrong with single rows."""
     columns = []
     for name, score in scores.items():
         try:
-            rows = check_rows(y, score, weight, positive)
-            area(rows)  # the core finds what is wrong with single rows
+            columns.append(check_rows(y, score, weight, positive))
+            kernel(columns[-1])
         except DataError as error:
             if len(scores) == 1:
                 raise
             raise DataError(error.finding.at(part=str(name))) from None
-        columns.append(rows.score.astype(np.float64) + 0.0)  # and -0.0 becomes 0.0
+    return columns
+
+
+def read_rows(
+    y: ArrayLike, scores: Mapping[Any, Any], weight: ArrayLike | None, positive: Label | None
+) -> ScoredRows:
+    """The same, as arrays of float64."""
+    read = read_columns(y, scores, weight, positive)
+    columns = [each.score.astype(np.float64) + 0.0 for each in read]  # and -0.0 becomes 0.0
+    rows = read[-1]
     ones: Bools = rows.label == rows.positive
     if rows.weight is None:
         return ScoredRows(ones, columns, None, np.ones(len(ones), np.bool_))
@@ -126,14 +147,21 @@ def score_columns(scores: Scores) -> dict[Any, Any]:
 
 def encode_column(values: ArrayLike, name: str, rows: ScoredRows) -> tuple[NDArray[Any], Ints]:
     """The different values of a column in the order of their appearance, and each row's number."""
+    return encode_values(values, name, rows.kept)
+
+
+def encode_values(values: ArrayLike, name: str, kept: Bools) -> tuple[NDArray[Any], Ints]:
+    """The same of the rows that are kept."""
     a = as_vector(values, name)
-    if len(a) != len(rows.kept):
-        raise DataError(LengthsDiffer(name, "score", len(a), len(rows.kept)))
+    if len(a) != len(kept):
+        raise DataError(LengthsDiffer(name, "score", len(a), len(kept)))
+    if a.dtype.kind in "iu" and len(a) and (span := int(a.max()) - int(a.min()) + 1) <= 4 * len(a):
+        return _encode_whole(a, span, kept)
     if a.dtype.kind in "biufmM":
         missing = np.isnan(a)
         if missing.any():
             _refuse_missing(name, int(missing.argmax()), a[missing][0])
-        label, first, code = np.unique(a[rows.kept], return_index=True, return_inverse=True)
+        label, first, code = np.unique(a[kept], return_index=True, return_inverse=True)
         rank = np.argsort(first)
         return label[rank], np.argsort(rank)[code]
     # By hash: text takes long to sort, and other objects may have no order.
@@ -145,12 +173,25 @@ def encode_column(values: ArrayLike, name: str, rows: ScoredRows) -> tuple[NDArr
     row = missing_row(listed, seen)
     if row is not None:
         _refuse_missing(name, row, listed[row])
-    if not rows.kept.all():
-        listed = list(compress(listed, rows.kept))
+    if not kept.all():
+        listed = list(compress(listed, kept))
         seen = dict.fromkeys(listed)
     number = {value: i for i, value in enumerate(seen)}
     label = np.fromiter(number, a.dtype if a.dtype.kind in "SU" else object, len(number))
     return label, np.fromiter(map(number.__getitem__, listed), np.int64, len(listed))
+
+
+def _encode_whole(a: NDArray[Any], span: int, kept: Bools) -> tuple[NDArray[Any], Ints]:
+    """The same of integers of which so many could be there: a table of them, nothing is sorted."""
+    low = a.min().astype(np.int64)  # as its bits, where it is larger than any int64
+    a = a[kept]
+    offset = a.astype(np.int64) - low
+    number = np.full(span, len(a), np.int64)
+    number[offset[::-1]] = np.arange(len(a) - 1, -1, -1)  # the first row that has it
+    seen = np.flatnonzero(number < len(a))
+    seen = seen[np.argsort(number[seen])]
+    number[seen] = np.arange(len(seen))
+    return (seen + low).astype(a.dtype), number[offset]
 
 
 def _refuse_missing(name: str, row: int, value: object) -> NoReturn:

@@ -153,6 +153,57 @@ def squared_placements(
     pos: NDArray[int64], neg: NDArray[int64], pos_above: int, neg_left: int
 ) -> tuple[int, int]: ...
 def forget(array: NDArray[Any]) -> None: ...
+def bootstrap_precision(
+    pos: NDArray[int64], neg: NDArray[int64], first: int, n: int, seed: int, threads: int
+) -> NDArray[float64]: ...
+def roc_points(
+    threshold: NDArray[float64],
+    pos: NDArray[int64],
+    neg: NDArray[int64],
+    corners_only: bool,
+    threads: int,
+) -> tuple[NDArray[float64], NDArray[float64], NDArray[float64]]: ...
+def precision_recall_points(
+    threshold: NDArray[float64], pos: NDArray[int64], neg: NDArray[int64], threads: int
+) -> tuple[NDArray[float64], NDArray[float64], NDArray[float64]]: ...
+def det_points(
+    threshold: NDArray[float64], pos: NDArray[int64], neg: NDArray[int64], threads: int
+) -> tuple[NDArray[float64], NDArray[float64], NDArray[float64]]: ...
+def block_sums(
+    pos: NDArray[int64], neg: NDArray[int64], size: int, tp: NDArray[int64], fp: NDArray[int64]
+) -> None: ...
+def average_precision(
+    pos: NDArray[int64], neg: NDArray[int64], tp: int, fp: int, positives: float, threads: int
+) -> float: ...
+def group_areas(
+    score: _Column,
+    label: _Column,
+    negative: float,
+    positive: float,
+    threads: int,
+    group: NDArray[int64],
+    groups: int,
+) -> tuple[NDArray[int64], NDArray[int64], NDArray[float64]]: ...
+def placements(
+    score: _Column,
+    label: _Column,
+    negative: float,
+    positive: float,
+    threads: int,
+    out: NDArray[int64],
+) -> None: ...
+def weighted_placements(
+    score: _Column,
+    label: _Column,
+    negative: float,
+    positive: float,
+    weight: NDArray[float64],
+    threads: int,
+    out: NDArray[float64],
+) -> None: ...
+def placement_products(
+    positive: NDArray[bool_], v: NDArray[int64], most: int, threads: int
+) -> list[int]: ...
 def look_up(
     table: NDArray[float64], x: NDArray[float64], level: bool, threads: int
 ) -> NDArray[int64]: ...

@@ -48,6 +48,8 @@ def threads(rows: int | None = None) -> int:
     """
     asked = os.environ.get("CUTSCORE_THREADS")
     if asked is None:
+        if rows is not None and rows < 16384:
+            return 1
         most = _cpus()
     elif asked.isascii() and asked.isdigit() and len(asked) < 10 and 1 <= int(asked) <= 1024:
         most = int(asked)

@@ -378,7 +378,11 @@ class OperatingPoint(Card):
             raise UndefinedError(CountsRows("stability", hint, "units"))
         if q.three_way:
             raise UndefinedError(Undefined("stability", "is known for one threshold only"))
-        sampler = Sampler(self.sweep, seed)
+        s, sampler = self.sweep, Sampler(self.sweep, seed)
+        if len(s) > 2**16 and not s.weighted and _best_between_runs(s, q):
+            # No cut inside of a run can be the best, so each is one entry: among so many scores it
+            # does not matter which of its rows are the outermost of a sample.
+            sampler = sampler.of_runs()
         samples = range(check_samples(n))
         threshold = np.array([_choose(sampler.sample(k), q).threshold for k in samples])
         cuts = _at_thresholds(self.sweep, q, threshold)
@@ -739,7 +743,7 @@ def _candidate_cuts(s: Sweep, q: Aim, rules: list[Rule]) -> _Cuts:
     that can't be better than the best of their ends are not looked into.
     """
     by_bounds = q.goal.helpful and all(
-        rule.helpful or (isinstance(rule, Limit) and rule.measure.monotone) for rule in rules
+        rule.helpful or isinstance(rule, CertifiedLimit) or rule.measure.monotone for rule in rules
     )
     known = all(rule.helpful or _holds_at_an_end(s, rule) for rule in rules)
     if s.merged and not (known and _best_at_corners(s, q)):
@@ -755,8 +759,9 @@ def _candidate_cuts(s: Sweep, q: Aim, rules: list[Rule]) -> _Cuts:
     bound[np.isnan(bound)] = np.inf  # 0/0 here, but perhaps not inside
     open_ = np.ones(len(bound), np.bool_)
     for rule in rules:
-        assert isinstance(rule, Limit)
-        if rule.helpful:
+        if isinstance(rule, CertifiedLimit):
+            open_ &= rule.may_hold_between(ends.c)
+        elif rule.helpful:
             open_ &= rule.may_hold(most.confusion_for(rule))
         else:  # monotone: if it holds anywhere inside, then at one of the ends
             holds = rule.holds(ends.confusion_for(rule))
@@ -772,6 +777,13 @@ def _holds_at_an_end(s: Sweep, rule: Rule) -> bool:
     if not isinstance(rule, Limit) or rule.measure.name != "flagged":
         return False
     return rule.bound <= 0 if rule.sign == "<=" else rule.bound >= s.P + s.N
+
+
+def _best_between_runs(s: Sweep, q: Aim) -> bool:
+    """Whether a choice is the same where runs of one class are merged."""
+    if q.confidence is not None or not all(limit.helpful for limit in q.limits):
+        return False
+    return _best_at_corners(s, q.ranked)
 
 
 def _best_at_corners(s: Sweep, q: Aim) -> bool:

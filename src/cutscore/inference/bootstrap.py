@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,7 +19,7 @@ from cutscore.core.interval import Interval
 from cutscore.core.numbers import estimate_text
 from cutscore.inference.placements import Statistic, placements
 from cutscore.measures.prior import check_level
-from cutscore.sweeps.areas import auc
+from cutscore.sweeps.areas import auc, average_precision
 from cutscore.sweeps.proper_scores import check_seed
 from cutscore.sweeps.sweep import EqualRows, Floats, Sweep, check_sweep
 
@@ -119,7 +119,7 @@ def bootstrap(  # noqa: PLR0913 - options have names
     statistic = as_statistic(statistic)
     sampler = Sampler(s, seed)
     estimate = as_number(statistic(s))
-    replicates = sampler.areas(n) if statistic is auc else sampler.values(statistic, n)
+    replicates = sampler.values(statistic, n)
     if method == "percentile":
         return Bootstrap(estimate, replicates, percentiles(replicates, level))
     return Bootstrap(estimate, replicates, _bca(sampler, statistic, estimate, replicates, level))
@@ -160,23 +160,38 @@ class Sampler:
         P, N = self.pos.total, self.neg.total
         self.by_rows = 16 * len(s) + 4096 >= P + N and max(P, N) < 2**31
 
+    def of_runs(self) -> Sampler:
+        """The same samples, where runs of one class are one entry."""
+        out = Sampler(self.s.compact(), self.seed)
+        out.by_rows = self.by_rows
+        return out
+
     def areas(self, n: int) -> Floats:
         """The AUCs of n samples."""
         s = self.s
         s.needs_both_classes("the AUC")
         if not s.weighted and self.by_rows and 2 * int(s.P) * int(s.N) < 2**63:
-            small = s.compact()
-            n, rows = check_samples(n), int(s.P + s.N)
-            workers, each = threads(n * rows), max(1, 10**9 // rows)
-            # In parts of about a second, after which Python sees whether it was interrupted.
-            parts = [
-                _native.bootstrap_area(
-                    small.pos, small.neg, first, min(each, n - first), self.seed, workers
-                )
-                for first in range(0, n, each)
-            ]
-            return np.concatenate(parts)
-        return self.values(auc, n)
+            return self._native(_native.bootstrap_area, s.compact(), n)
+        return self._one_by_one(auc, n)
+
+    def precisions(self, n: int) -> Floats:
+        """The average precisions of n samples."""
+        s = self.s
+        s.needs_positives("the average precision")
+        s.needs_scores("the average precision")
+        if not s.weighted and self.by_rows:
+            return self._native(_native.bootstrap_precision, s, n)
+        return self._one_by_one(average_precision, n)
+
+    def _native(self, kernel: Callable[..., Floats], s: Sweep, n: int) -> Floats:
+        n, rows = check_samples(n), int(s.P + s.N)
+        workers, each = threads(n * rows), max(1, 10**9 // rows)
+        # In parts of about a second, after which Python sees whether it was interrupted.
+        parts = [
+            kernel(s.pos, s.neg, first, min(each, n - first), self.seed, workers)
+            for first in range(0, n, each)
+        ]
+        return np.concatenate(parts)
 
     def sample(self, k: int) -> Sweep:
         """The k-th sample."""
@@ -201,6 +216,13 @@ class Sampler:
 
     def values(self, statistic: Statistic, n: int) -> Floats:
         """A statistic of each of n samples."""
+        if statistic is auc:
+            return self.areas(n)
+        if statistic is average_precision:
+            return self.precisions(n)
+        return self._one_by_one(statistic, n)
+
+    def _one_by_one(self, statistic: Statistic, n: int) -> Floats:
         return np.array([as_number(statistic(self.sample(k))) for k in range(check_samples(n))])
 
 

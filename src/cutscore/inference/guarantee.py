@@ -46,7 +46,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import ROUND_FLOOR, Context, Decimal
 from math import ceil, log, log1p
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -71,7 +71,17 @@ class CertifiedLimit:
     helpful: bool = False
 
     def holds(self, c: Confusion) -> Any:
-        return np.isin(c.flagged, self.flagged)
+        return self._upto(c.flagged, "right") > self._upto(c.flagged, "left")
+
+    def may_hold_between(self, ends: Confusion) -> NDArray[np.bool_]:
+        """Whether it holds anywhere from each of some cuts, in order, to the next."""
+        found = self._upto(ends.flagged[1:], "right") > self._upto(ends.flagged[:-1], "left")
+        return np.asarray(found)
+
+    def _upto(self, flagged: Any, side: Literal["left", "right"]) -> Any:
+        """How many of the cuts that hold flag fewer rows; on the right, no more."""
+        falls = len(self.flagged) > 1 and self.flagged[0] > self.flagged[-1]
+        return np.searchsorted(self.flagged[::-1] if falls else self.flagged, flagged, side)
 
     def shortfall(self, c: Confusion) -> Any:
         """How much was measured too little, as a share of the bound; a cut that has enough, but
@@ -326,24 +336,28 @@ def max_between(n: int, rate: float, error: float) -> int:
 
 
 def _count_passing(s: Sweep, cuts: slice, bound: float, error: float) -> int:
-    """How many of these cuts pass before the first that fails."""
-    from scipy.special import betainc, rel_entr
+    """How many of these cuts pass before the first that fails.
 
-    at, step = cuts.start, 64
+    No cut of a block has fewer positives than the first of it, nor more false alarms than the last:
+    if it would pass with these, the block does.
+    """
+    from scipy.special import betainc
+
+    at, step, fewest = cuts.start, 64, 64
     while at < cuts.stop:
         part = slice(at, min(at + step, cuts.stop))
-        tp, fp = s.tp[part], s.fp[part]
-        share = tp / (tp + fp)
-        # By Chernoff's bound most pass for certain, in a fraction of the time of the exact test.
-        away = rel_entr(share, bound) + rel_entr(1 - share, 1 - bound)
-        open_ = np.flatnonzero((share <= bound) | ((tp + fp) * away < (1 + 1e-9) * -log(error)))
-        tp, fp = tp[open_], fp[open_]
+        tp, fp = s.tp[at : at + 1], s.fp[part.stop - 1 : part.stop]
+        if step == fewest:
+            tp, fp = s.tp[part], s.fp[part]
         # P(Bin(rows, bound) ≥ tp); without a positive there is nothing to show.
         p_value = np.where(tp > 0, betainc(np.maximum(tp, 1), fp + 1.0, bound), 1.0)
-        fails = open_[~(p_value <= error)]
-        if len(fails):
+        fails = np.flatnonzero(~(p_value <= error))
+        if not len(fails):
+            at, step = part.stop, 2 * step
+        elif step == fewest:
             return int(at - cuts.start + fails[0])
-        at, step = part.stop, min(2 * step, 65_536)
+        else:
+            step = max(fewest, step // 4)
     return int(cuts.stop - cuts.start)
 
 

@@ -8,10 +8,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from cutscore.core import _native
+from cutscore.core.checks import Columns, threads
 from cutscore.metrics._columns import (
     SWEEP,
     Array,
     Label,
+    Reading,
     as_columns,
     columns,
     is_text,
@@ -66,10 +69,14 @@ def roc_curve(
     array([ inf, 0.8 , 0.4 , 0.35, 0.1 ])
     """
     need_bool(drop_intermediate)
+    given = columns(y_true, y_score, sample_weight)
+    if sample_weight is None:
+        threshold, pos, neg = masses(given, pos_label)[0]
+        require_known(pos.any() and neg.any(), "y_true has one class only")
+        corners = bool(drop_intermediate)
+        return _native.roc_points(threshold, pos, neg, corners, threads(len(pos)))
     # Which points are dropped depends on how weights were added up.
-    tp, fp, threshold, _ = counts(
-        columns(y_true, y_score, sample_weight), pos_label, as_sklearn_adds=bool(drop_intermediate)
-    )
+    tp, fp, threshold, _ = counts(given, pos_label, as_sklearn_adds=bool(drop_intermediate))
     require_known(tp[-1] > 0 and fp[-1] > 0, "y_true has one class only")
     if drop_intermediate:
         turns = changes(np.diff(tp)) | changes(np.diff(fp))
@@ -122,7 +129,14 @@ def precision_recall_curve(
     array([0.1, 0.3, 0.4])
     """
     need_bool(drop_intermediate)
-    tp, fp, threshold, dtype = counts(columns(y_true, y_score, sample_weight), pos_label)
+    given = columns(y_true, y_score, sample_weight)
+    if sample_weight is None and not drop_intermediate:
+        threshold, pos, neg = masses(given, pos_label)[0]
+        require_known(pos.any(), "y_true has no positives")
+        used = threads(len(pos))
+        precision, recall, upwards = _native.precision_recall_points(threshold, pos, neg, used)
+        return precision, recall, upwards.astype(given[1].dtype, copy=False)
+    tp, fp, threshold, dtype = counts(given, pos_label)
     require_known(tp[-1] > 0, "y_true has no positives")
     if drop_intermediate:
         tp, fp, threshold = keep_points(recall_changes(tp), tp, fp, threshold)
@@ -171,7 +185,12 @@ def det_curve(
     (array([0.5, 0.5, 0. ]), array([0. , 0.5, 0.5]), array([0.35, 0.4 , 0.8 ]))
     """
     need_bool(drop_intermediate)
-    tp, fp, threshold, _ = counts(columns(y_true, y_score, sample_weight), pos_label, several=False)
+    given = columns(y_true, y_score, sample_weight)
+    if sample_weight is None and not drop_intermediate:
+        threshold, pos, neg = masses(given, pos_label, several=False)[0]
+        require_known(pos.any() and neg.any(), "y_true has one class only")
+        return _native.det_points(threshold, pos, neg, threads(len(pos)))
+    tp, fp, threshold, _ = counts(given, pos_label, several=False)
     require_known(tp[-1] > 0 and fp[-1] > 0, "y_true has one class only")
     tp, fp, threshold = prepend(0.0, tp), prepend(0.0, fp), prepend(np.inf, threshold)
     if drop_intermediate:
@@ -221,14 +240,10 @@ def auc(x: ArrayLike, y: ArrayLike) -> float:
     return -area if downwards else area
 
 
-def counts(
-    given: tuple[Array, Array, Array | None],
-    pos_label: Label | None,
-    *,
-    several: bool = True,
-    as_sklearn_adds: bool = False,
-) -> tuple[Array, Array, Array, np.dtype[Any]]:
-    """TP and FP at each distinct score, these scores descending, and the dtype they came in.
+def masses(
+    given: tuple[Array, Array, Array | None], pos_label: Label | None, *, several: bool = True
+) -> tuple[tuple[Array, Array, Array], Columns, Reading]:
+    """Distinct scores, descending, and the mass of either class there; of which rows, read how.
 
     ``several``: more than two labels are fine, all but one being negative.
     """
@@ -236,8 +251,19 @@ def counts(
     if is_text(y):
         y, pos_label = text_with_positive(y, pos_label, several=several), 1
     r = native_columns(y, score, weight)
-    masses, reading = run_readings(SWEEP, r, with_positive(r.label, pos_label, several=several))
-    threshold, pos, neg = masses
+    found, reading = run_readings(SWEEP, r, with_positive(r.label, pos_label, several=several))
+    return found, r, reading
+
+
+def counts(
+    given: tuple[Array, Array, Array | None],
+    pos_label: Label | None,
+    *,
+    several: bool = True,
+    as_sklearn_adds: bool = False,
+) -> tuple[Array, Array, Array, np.dtype[Any]]:
+    """TP and FP at each distinct score, these scores descending, and the dtype they came in."""
+    (threshold, pos, neg), r, reading = masses(given, pos_label, several=several)
     require_known(len(threshold) > 0, "all weights are 0")
     tp, fp = np.cumsum(pos), np.cumsum(neg)
     total = tp[-1] + fp[-1]
@@ -247,7 +273,7 @@ def counts(
         if not whole:  # sums of whole numbers are exact in any order
             label, _, positive = reading
             tp, fp = added_row_by_row(label == positive, r.score, r.weight)
-    return tp, fp, threshold, score.dtype
+    return tp, fp, threshold, given[1].dtype
 
 
 def added_row_by_row(positive: Array, score: Array, weight: Array) -> tuple[Floats, Floats]:

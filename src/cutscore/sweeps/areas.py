@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from cutscore.core import _native
 from cutscore.core.errors import DataError
 from cutscore.core.findings.arguments import BadArgument, Conflict
 from cutscore.core.findings.base import Shown
@@ -193,6 +194,12 @@ def average_precision(s: Sweep) -> float:
     s.needs_positives("the average precision")
     s.needs_scores("the average precision")
     total = 0.0
+    if not s.weighted:
+        for at in s.parts():
+            tp, fp = s.before(at)
+            masses = s.pos[at], s.neg[at]
+            total += _native.average_precision(*masses, int(tp), int(fp), float(s.P), 1)
+        return min(1.0, total)
     for at, tp, fp in s.running():
         rises = np.flatnonzero(s.pos[at])  # the recall
         precision = tp[rises] / (tp[rises] + fp[rises])

@@ -189,19 +189,23 @@ class Sweep(Frozen):
     def blocks(self) -> Blocks:
         """Every 256th cut."""
         size = Blocks.size
-        zero = np.zeros(1, self.pos.dtype)
-        tp, fp, first = [zero], [zero], [np.empty(0)]
+        tp, fp = (np.zeros(-(-len(self) // size) + 1, self.pos.dtype) for _ in "pn")
+        first = np.empty(len(tp) - 1)
         for at in self.parts():
-            first.append(self.threshold[at][::size].copy())
-            for sums, mass in ((tp, self.pos[at]), (fp, self.neg[at])):
-                if self.weighted:  # added one by one, as tp and fp are
-                    every = np.cumsum(np.append(sums[-1][-1], mass))
-                    sums.append(np.append(every[size:-1:size], every[-1]))
-                else:
-                    each = np.add.reduceat(mass, np.arange(0, len(mass), size))
-                    sums.append(sums[-1][-1] + np.cumsum(each))
+            k = at.start // size
+            here = slice(k, k - (at.start - at.stop) // size + 1)
+            first[here.start : here.stop - 1] = self.threshold[at][::size]
+            if not self.weighted:
+                _native.block_sums(self.pos[at], self.neg[at], size, tp[here], fp[here])
+                continue
+            for sums, mass in (
+                (tp, self.pos[at]),
+                (fp, self.neg[at]),
+            ):  # added one by one, as tp is
+                every = np.cumsum(np.append(sums[k], mass))
+                sums[here] = np.append(every[:-1:size], every[-1])
         cut = np.append(np.arange(0, len(self), size), len(self))
-        return Blocks._adopt(cut, *map(np.concatenate, (tp, fp, first)))
+        return Blocks._adopt(cut, tp, fp, first)
 
     def parts(self) -> Iterator[slice]:
         """Slices of the entries, in order, for a pass over all of them.

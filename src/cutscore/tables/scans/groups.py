@@ -12,7 +12,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from cutscore.comparison.groups import GroupAuc, by_group
+from cutscore.comparison.groups import GroupAuc, by_group, of_codes
+from cutscore.core.checks import check_rows
 from cutscore.core.types import Label
 from cutscore.tables.parts import Piece, is_text
 from cutscore.tables.scans.memory import Spill, limit_of
@@ -77,7 +78,13 @@ def by_group_file(  # noqa: PLR0913 - what the columns are for
     spill, lock = Spill(), Lock()
     index: list[list[tuple[int, int, int]]] = [[] for _ in range(slots)]
 
+    whole: list[tuple[int, pa.Table]] = []
+
     def keep(origin: int, table: pa.Table) -> None:
+        if slots == 1:  # all rows are to be in memory together: here they are
+            with lock:
+                whole.append((origin, table))
+            return
         for k, part in deal(table, slots):
             with spill.guard():
                 where = spill.write(pack(part))
@@ -113,6 +120,7 @@ def by_group_file(  # noqa: PLR0913 - what the columns are for
         for some in index:
             # In the order of the rows, whoever read them.
             tables = [(o, unpack(spill.read(start, length))) for o, start, length in some]
+            tables += whole
             tables.sort(key=lambda one: (one[0], one[1].column("row")[0].as_py()))
             if tables:
                 found.append(evaluate(tables))
@@ -182,12 +190,15 @@ def evaluate(tables: Sequence[tuple[int, pa.Table]]) -> pa.Table:
     group = pc.dictionary_encode(whole.column("group")).combine_chunks()
     if isinstance(group, pa.ChunkedArray):
         group = group.chunk(0)
-    code = group.indices.to_numpy()
-    # Codes are given as values appear, so a group starts where the largest so far rises.
-    first = np.flatnonzero(np.diff(np.maximum.accumulate(code), prepend=-1))
+    code = group.indices.to_numpy().astype(np.int64)
+    first = np.empty(len(group.dictionary), np.int64)
+    first[code[::-1]] = np.arange(len(code) - 1, -1, -1)
     c = {name: whole.column(name).to_numpy() for name in ("one", "score", "row")}
     weight = whole.column("weight").to_numpy() if "weight" in whole.column_names else None
-    out = by_group(c["one"], c["score"], code, weight=weight)
+    if weight is None:
+        out = of_codes(check_rows(c["one"], c["score"]), np.arange(len(first)), code)
+    else:
+        out = by_group(c["one"], c["score"], code, weight=weight)
     return pa.table(
         {
             "group": group.dictionary,

@@ -291,7 +291,11 @@ class _Stream:
                     plan.threads, plan.compact, plan.entries, file.fileno()
                 )
             s = adopt_counts(threshold, pos, neg)
-            sweeps.append(replace(s, top=top) if len(top) else s)
+            if len(top):
+                s = replace(s, top=top)
+            elif plan.compact and len(s) <= plan.entries:  # few scores were counted
+                s = s.compact()
+            sweeps.append(s)
         s, *rest = sweeps
         return replace(s, pos2=rest[0].pos, neg2=rest[0].neg) if rest else s
 
