@@ -27,12 +27,19 @@ RATES = (
     *("lr_positive", "lr_negative"),
 )
 count = st.integers(0, 30)
+REVIEWS = ("reviewed", "reviewed_positives", "review_rate")
 confusions = st.builds(cs.Confusion, tp=count, fp=count, fn=count, tn=count)
 
 
 def test_every_property_is_tested() -> None:
     public = {name for name, value in vars(cs.Confusion).items() if isinstance(value, property)}
-    assert public == {*COUNTS, *RATES, *ALIASES}
+    assert public == {*COUNTS, *RATES, *REVIEWS, *ALIASES}
+
+
+@given(confusions)
+def test_one_cut_reviews_nothing(c: cs.Confusion) -> None:
+    assert (c.reviewed, c.reviewed_positives) == (0, 0)
+    assert c.review_rate == 0 or (c.total == 0 and isnan(c.review_rate))
 
 
 @given(confusions)
