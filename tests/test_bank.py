@@ -363,7 +363,7 @@ def test_weights_that_the_classifier_does_not_take() -> None:
     with warned("weights-unused", UserWarning, model="KNeighborsClassifier"):
         bank = DetectorBank(KNeighborsClassifier()).fit(X, Y, sample_weight=w)
     np.testing.assert_allclose(bank.prior_, np.bincount(Y, w) / w.sum(), rtol=1e-14)
-    with pytest.raises(TypeError, match=r"KNeighborsClassifier takes no sample_weight.*Leave it"):
+    with pytest.raises(TypeError, match=r"KNeighborsClassifier takes no sample_weight.*Drop it"):
         DetectorBank(KNeighborsClassifier(), method=None).fit(X, Y, sample_weight=w)
 
 
@@ -508,8 +508,8 @@ OFF = {"beech": {"ash": 1, "cedar": 1}, "cedar": {"ash": 1, "beech": 1}}
 @pytest.mark.parametrize(
     ("costs", "found"),
     [
-        ([[0, 1], [1, 0]], {"code": "bad-argument", "value": "of the shape (2, 2)"}),
-        ([[0, 1, 1], [1, 0]], {"code": "bad-argument", "value": "of the shape (2,)"}),
+        ([[0, 1], [1, 0]], {"code": "bad-argument", "value": "shape (2, 2)"}),
+        ([[0, 1, 1], [1, 0]], {"code": "bad-argument", "value": "shape (2,)"}),
         (1.0, {"code": "bad-argument", "parameter": "costs"}),
         ([], {"code": "bad-argument", "parameter": "costs"}),
         ([[0, 1, 1], [1, 0, np.inf], [1, 1, 0]], {"code": "bad-argument"}),

@@ -184,8 +184,8 @@ def test_auto_compares_lines_and_trees_and_says_what_the_line_costs() -> None:
         value["lightgbm"],
     )
     assert price.of_line > price.of_trees
-    much = f"{100 * (price.of_line / price.of_trees - 1):.2g} % more"
-    assert f"costs {much} than lightgbm; you can read it." in price.render()
+    much = f"{100 * (price.of_line / price.of_trees - 1):.2g} % higher"
+    assert f"has {much} expected cost than lightgbm and is interpretable." in price.render()
     assert price in t.detector.training.notes
     assert price.render() in " ".join(summarise_fit(t).text().split())
     # On a line's own ground the line is taken.

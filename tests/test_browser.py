@@ -24,7 +24,7 @@ import pytest
 import cutscore as cs
 from cutscore.core.interval import Interval
 from cutscore.core.numbers import number_text, per_cent
-from cutscore.decision.choice import headline, natural
+from cutscore.decision.choice import headline, on_rows
 from cutscore.measures.confusion import count_text
 from cutscore.measures.registry import measure_text
 from cutscore.report import Estimate, Learner, Learners, Weight, render, summarise
@@ -253,7 +253,7 @@ def expected(p: cs.OperatingPoint) -> dict[str, str]:
     d = p.deployed
     out = {
         "rule": rule[0].lower() + rule[1:],
-        "natural": natural(p.confusion, p.question.prior),
+        "natural": "O" + on_rows(p.confusion, p.question.prior)[1:],
         "threshold": repr(p.threshold).replace("inf", "∞"),
     }
     for cell in ("tp", "fp", "fn", "tn"):
@@ -325,7 +325,7 @@ def same_three_way(page: Page, p: cs.OperatingPoint, reverse: bool = False) -> N
     review, block = (repr(0.0 - t if reverse else t).replace("inf", "∞") for t in p.cuts)
     wanted = {
         "rule": rule[0].lower() + rule[1:],
-        "natural": natural(c, p.question.prior),
+        "natural": "O" + on_rows(c, p.question.prior)[1:],
         "threshold": block,
         "review-threshold": review,
         "rp": count_text(c.reviewed_pos),
@@ -404,16 +404,16 @@ def test_scores_of_which_low_ones_mean_positive(open_page: Any) -> None:
         p, best = (cs.choose(x, cs.Costs(fp=1, fn=float(ratio))) for x in (turned, s))
         live = page.live()
         text = repr(0.0 - p.threshold).replace("inf", "∞")
-        rule = {"inf": "everything", "-inf": "nothing"}.get(repr(-p.threshold), f"up to {text}")
+        rule = {"inf": "everything", "-inf": "nothing"}.get(repr(-p.threshold), f"scores ≤ {text}")
         assert (live["headline"], live["threshold"]) == (f"Flag {rule}", text)
-        assert live["sense"] == "Flag scores up to"
+        assert live["sense"] == "Flag scores ≤"
         assert (live["best-0"], live["best-1"]) == (
             text,
             repr(best.threshold).replace("inf", "∞"),
         )
         assert live["tp"] == count_text(p.confusion.tp)
     page("document.querySelector('input[name=score][value=\"1\"]').click()")
-    assert page.live()["sense"] == "Flag scores from"
+    assert page.live()["sense"] == "Flag scores ≥"
     assert page.troubles() == []
 
 
@@ -496,7 +496,7 @@ def test_the_threshold_is_dragged_and_moved_by_keys(open_page: Any) -> None:
 
     def shown() -> cs.Confusion:
         live = page.live()
-        assert live["headline"] == f"Flag from {live['threshold']} on"
+        assert live["headline"] == f"Flag scores ≥ {live['threshold']}"
         c = s.at(float(live["threshold"]))
         assert [live[k] for k in ("tp", "fp", "fn", "tn")] == [
             str(x) for x in (c.tp, c.fp, c.fn, c.tn)
@@ -507,7 +507,7 @@ def test_the_threshold_is_dragged_and_moved_by_keys(open_page: Any) -> None:
         assert live["cost"] == number_text(1000 * cost)
         regret = 1000 * (cost - cs.choose(s, cs.Costs(fp=1, fn=2)).value)
         if regret > 1e-6:
-            assert f"saves {number_text(regret)} on 1,000 cases" in live["why"]
+            assert f"would cost {number_text(regret)} less per 1,000 cases" in live["why"]
         return c
 
     left, top, width, height = page.box("[data-plot=scores]")
@@ -584,12 +584,12 @@ def test_what_was_asked_stays_until_the_costs_move(open_page: Any) -> None:
     p = cs.choose(s, "recall", **limit)
     page.type("prior-number", "0.7")
     live, d = page.live(), p.confusion.deployed(0.007)
-    assert live["headline"] == f"Flag from {p.threshold!r} on"
+    assert live["headline"] == f"Flag scores ≥ {p.threshold!r}"
     assert live["precision"] == per_cent(d.precision)
-    assert live["why"].endswith("It stays while the share of positives moves.")
+    assert live["why"].endswith("The threshold stays fixed when you change the prevalence.")
     page.type("ratio-number", "15")
     same(page, cs.choose(s, cs.Costs(fp=1, fn=15), prior=0.007))
-    assert page.live()["why"] == "The best threshold for these costs, limits left aside."
+    assert page.live()["why"] == "The best threshold for these costs, ignoring limits."
     for bad in ("", "0", "-1", "1e200"):
         page.type("ratio-number", bad)
         assert page("document.getElementById('ratio-number').ariaInvalid") == "true"
@@ -611,7 +611,7 @@ def test_plots_are_clicked(open_page: Any) -> None:
     nearest = np.hypot(curve.fpr - 0.1, curve.tpr - 0.55).min()
     assert np.hypot(c.fpr - 0.1, c.recall - 0.55) <= nearest + 0.01
     assert page("document.getElementById('tip').hidden") is False
-    assert f"sensitivity {per_cent(c.recall)}" in page("document.getElementById('tip').textContent")
+    assert f"recall {per_cent(c.recall)}" in page("document.getElementById('tip').textContent")
     # The marks are where the numbers say, in every picture.
     dot = page(
         "[...document.querySelectorAll('[data-dot=roc]')].map(e => [e.style.left, e.style.bottom])"
@@ -809,11 +809,11 @@ def test_without_scripts(open_page: Any) -> None:
         return page.send("DOM.getOuterHTML", nodeId=node)["outerHTML"]
 
     p = summary.scores[0].point
-    assert f"Flag from {p.threshold!r} on" in text(".answer")
+    assert f"Flag scores ≥ {p.threshold!r}" in text(".answer")
     assert p.expected is not None
     for words in (
         Estimate.of(p.expected).times(1000).text(),
-        natural(p.confusion, None),
+        "O" + on_rows(p.confusion, None)[1:],
     ):
         assert words in text(".answer")
     assert "M0,1000" in text("[data-plot=roc] .curve")
@@ -1034,7 +1034,7 @@ def test_a_verdict_stays_while_sliders_move(open_page: Any) -> None:
     assert (page(red), page.live()["headline"]) == (True, verdict)
     page("document.querySelectorAll('input[name=score]')[1].click()")
     assert page(red) is False
-    assert page.live()["headline"].startswith("Flag from ")
+    assert page.live()["headline"].startswith("Flag scores ≥ ")
 
 
 def test_a_calibrated_probability_follows_the_prevalence(open_page: Any) -> None:
@@ -1046,7 +1046,10 @@ def test_a_calibrated_probability_follows_the_prevalence(open_page: Any) -> None
             page.type("prior-number", f"{100 * prior:g}")
         p = cs.choose(cs.sweep(y, score), cs.Costs(fp=1, fn=8), prior=prior)
         chance = 100 * float(c.probability(p.threshold, np.mean(y) if prior is None else prior))
-        assert page.live()["headline"] == f"Flag from {chance:.3g} % on, score ≥ {p.threshold!r}"
+        assert (
+            page.live()["headline"]
+            == f"Flag scores ≥ {p.threshold!r} (probability ≥ {chance:.3g} %)"
+        )
 
 
 def test_a_million_scores_make_a_small_page(open_page: Any) -> None:

@@ -784,7 +784,7 @@ def of_argument(parameter: str, **more: Any) -> dict[str, Any]:
 BAD_CALLS: list[tuple[Callable[[cs.Sweep], Any], dict[str, Any]]] = [
     (
         lambda s: calibrate(s, "sigmoid"),
-        of_argument("method", hint="What scikit-learn calls sigmoid is 'platt'."),
+        of_argument("method", hint="scikit-learn's sigmoid is called 'platt' here."),
     ),
     (lambda s: calibrate(s, 3), of_argument("method", value=3)),  # type: ignore[arg-type]
     (lambda s: calibrate(s, "platt", strict=True), of_argument("strict", value=True)),
@@ -1368,7 +1368,7 @@ def test_prior_shift_of_bad_input() -> None:
         prior_shift(cs.sweep([1, 1, 0, 0], [1, 2, 1, 2]), [1, 2])
     with finding("value-missing", where=Where(1, "score")):
         prior_shift(s, [0.0, nan])
-    with finding("bad-argument", value=Shown("of the shape (1, 2)")):
+    with finding("bad-argument", value=Shown("shape (1, 2)")):
         prior_shift(s, [[0.0, 1.0]])
     with finding("bad-argument", cs.DataError, parameter="s"):
         prior_shift([1.0, 2.0], [1.0, 2.0])  # type: ignore[arg-type]

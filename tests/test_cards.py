@@ -93,14 +93,14 @@ def test_an_infeasible_point_says_so_first() -> None:
     p = cs.choose(S, "recall", subject_to=["precision >= 0.99", "recall >= 0.99"])
     first, *rest = Balance(p._repr_html_()).text
     assert first == "No threshold meets precision ≥ 0.99 and recall ≥ 0.99"
-    assert any("this is the nearest" in text for text in rest)
+    assert any("the closest one is shown" in text for text in rest)
     fine = Balance(cs.choose(S, "f1")._repr_html_()).text
     assert fine[0] == "Operating point"
 
 
 def test_a_score_no_better_than_chance_says_so_first() -> None:
     p = cs.choose(cs.sweep(Y, RNG.random(400)), "f1")
-    assert Balance(p._repr_html_()).text[0].startswith("Not shown to be better than chance")
+    assert Balance(p._repr_html_()).text[0].startswith("Not significantly better than chance")
 
 
 def test_a_range_that_is_guaranteed_is_rounded_outwards() -> None:

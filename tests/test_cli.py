@@ -81,9 +81,9 @@ def test_unknown_words_exit_with_2(capsys):
     for words, said in (
         (["decide"], "there is no command 'decide'. It must be fit, evaluate, choose, compare, "),
         (["evalute", "t.csv"], "there is no command 'evalute'. Did you mean evaluate?"),
-        (["fit", "--learner", "logistc"], "it is 'logistc'. Did you mean logistic?"),
+        (["fit", "--learner", "logistc"], "got 'logistc'. Did you mean logistic?"),
         (["fit", "--learner", "x"], "--learner must be auto, mean-difference, fisher, "),
-        (["--quiet"], "there must be a command before --quiet"),
+        (["--quiet"], "a command must come before --quiet"),
         (["demo", "--colour"], "cutscore demo has no option --colour. cutscore demo --help lists"),
         (["fit", "t.csv", "--target", "y", "--exlude=a"], "--exlude. Did you mean --exclude?"),
         # Short for an option is no option, whatever else is missing.
@@ -94,17 +94,20 @@ def test_unknown_words_exit_with_2(capsys):
         (["fit", "t.csv", "--label", "y"], "fit has no option --label. Did you mean --target?"),
         (["choose", "t.csv", "--target", "y"], "no option --target. Did you mean --label?"),
         (["fit", "t.csv", "--measure", "f1"], "no option --measure. Did you mean --maximize?"),
-        (["apply", "m.json", "t.csv", "--target", "y"], "has no option --target. fit has it."),
-        (["choose", "t.csv", "--unit", "u"], "--unit. fit, evaluate and compare have it."),
-        (["--vers"], "there must be a command before --vers"),
+        (
+            ["apply", "m.json", "t.csv", "--target", "y"],
+            "has no option --target. fit has this option.",
+        ),
+        (["choose", "t.csv", "--unit", "u"], "--unit. fit, evaluate and compare have this option."),
+        (["--vers"], "a command must come before --vers"),
         (["demo", "-x"], "cutscore demo has no option -x. cutscore demo --help lists the"),
         (["demo", "again"], "unexpected argument 'again'"),
-        (["export", "m.json", "--to", "pmml"], "python, sklearn or card; it is 'pmml'."),
+        (["export", "m.json", "--to", "pmml"], "python, sklearn or card, got 'pmml'."),
         (["export", "m.json"], "--to FORMAT is missing. Usage: cutscore export MODEL --to FORMAT"),
         (["fit", "t.csv"], "--target NAME is missing. Usage: cutscore fit FILE --target NAME"),
-        (["evaluate"], "FILE is missing. Usage: cutscore evaluate FILE --label NAME"),
+        (["evaluate"], "FILE is missing. Usage: cutscore evaluate FILE [--label NAME]"),
         (["apply"], "MODEL is missing."),
-        (["fit", "t.csv", "--target", "y", "--folds", "x"], "--folds must be a whole number; it"),
+        (["fit", "t.csv", "--target", "y", "--folds", "x"], "--folds must be an integer, got"),
         (["fit", "t.csv", "--target"], "--target needs a value, NAME"),
         (["evaluate", "t.csv", "--json=1"], "--json takes no value"),
     ):
@@ -155,7 +158,7 @@ def test_a_report_has_the_title_that_was_given(tmp_path, monkeypatch, capsys):
     assert main([*words, "--report", "r.html"]) == 0
     assert "Mine &amp; yours" in (tmp_path / "r.html").read_text("utf-8")
     assert main(words) == 2
-    assert "--title needs --report" in capsys.readouterr().err
+    assert "Add --report, or drop --title" in capsys.readouterr().err
 
 
 def test_alone_it_lists_the_commands(capsys):
@@ -186,7 +189,7 @@ def test_names_of_several_words_are_quoted(tmp_path, monkeypatch, capsys):
         more = ["--score", "s"] if words[0] == "evaluate" else ["--learner", "fisher"]
         assert main([*words, "is fraud", "--positive", "not yet", "-q", *more]) == 0
         said = " ".join(capsys.readouterr().out.split())
-        assert "; positive is 'is fraud' = 'not yet' " in said
+        assert "; positive class: 'is fraud' = 'not yet' " in said
 
 
 @pytest.mark.slow
@@ -406,8 +409,8 @@ def test_columns_found_by_name_are_said_unless_quiet(tmp_path, capsys, monkeypat
     assert main(words) == 0
     said = capsys.readouterr().err.splitlines()
     assert said[1:] == [
-        "cutscore: label taken by name: 'label'.",
-        "cutscore: score taken by name: 'score'.",
+        "cutscore: using column 'label' as the label.",
+        "cutscore: using column 'score' as the score.",
     ]
     assert main([*words, "-q"]) == 0
     assert capsys.readouterr().err == ""
@@ -495,7 +498,7 @@ def test_a_key_is_kept_in_sql(capsys):
     assert main([*words, "--to", "sql", "--dialect", "duckdb"]) == 0
     assert 'SELECT "id", "city", "score"' in capsys.readouterr().out
     assert main([*words, "--to", "card"]) == 2
-    assert "--keep is for --to sql" in capsys.readouterr().err
+    assert "--keep applies only to --to sql" in capsys.readouterr().err
 
 
 @pytest.mark.usefixtures("made_model")
@@ -506,9 +509,10 @@ def test_values_that_training_never_had_are_counted(capsys, tmp_path):
     assert main(["apply", "m.json", "new.csv", "-o", "out.csv"]) == 0
     said = capsys.readouterr().err.splitlines()
     assert said[:2] == [
-        "cutscore: 20 of 21 rows (95 %) have a value of 'city' that was not seen in training, "
+        "cutscore: 20 of 21 rows (95.2 %) have a value of 'city' not seen in training, "
         "such as 'bonn'.",
-        "cutscore: 1 of 21 rows (4.8 %) has no 'x', which was never missing in training.",
+        "cutscore: 1 of 21 rows (4.76 %) has no value for 'x', which was never missing in "
+        "training.",
     ]
     assert main(["apply", "m.json", "t.csv", "-o", "out.csv"]) == 0
     assert "training" not in capsys.readouterr().err
@@ -532,7 +536,7 @@ def test_a_report_shows_the_command_that_made_it(tmp_path):
 @pytest.mark.usefixtures("made_model")
 def test_a_fit_that_writes_nothing_says_so(capsys):
     words = ["fit", "t.csv", "--target", "y", "--learner", "fisher"]
-    said = "cutscore: nothing was written: add -o model.json.\n"
+    said = "cutscore: nothing was saved: add -o model.json.\n"
     assert main(words) == 0
     assert capsys.readouterr().err.endswith(said)
     assert main([*words, "-o", "other.json"]) == 0
@@ -544,10 +548,10 @@ def test_groups_and_intervals_of_rows(capsys):
     words = ["evaluate", "t.csv", "--label", "y", "--score", "x"]
     assert main([*words, "--group", "city"]) == 0
     said = capsys.readouterr().err
-    assert "Intervals take rows as independent, except averages over groups." in said
-    assert "If rows of one 'city' are correlated" in said
+    assert "Confidence intervals assume independent rows, except those for group averages." in said
+    assert "If rows with the same 'city' are correlated" in said
     assert main(words) == 0
-    assert "Intervals" not in capsys.readouterr().err
+    assert "intervals" not in capsys.readouterr().err
 
 
 @pytest.mark.usefixtures("made_model")

@@ -129,9 +129,9 @@ def test_bad_tables(made, tmp_path, capsys, name, command):
     [
         ("evaluate t.csv --label yy --score a", "has no column 'yy'. Did you mean 'y'"),
         ("evaluate t.csv --label y --score aa", "has no column 'aa'. Did you mean 'a'"),
-        ("evaluate t.csv --label y --score c", "'c' must hold real numbers; row 1 of 'c' (t.csv)"),
-        ("evaluate text.csv --label y --score a", "row 2 of 'a' (text.csv) is 'x'"),
-        ("evaluate gap.csv --label y --score a", "row 2 of 'a' (gap.csv) is missing"),
+        ("evaluate t.csv --label y --score c", "'c' must contain real numbers, but row 1 (t.csv)"),
+        ("evaluate text.csv --label y --score a", "row 2 (text.csv) is 'x'"),
+        ("evaluate gap.csv --label y --score a", "row 2 (gap.csv) has no value for 'a'"),
         ("evaluate t.csv --label c --score a", "[positive-unstated]"),
         ("evaluate t.csv --label c --score a --positive pink", "[positive-unknown]"),
         ("evaluate t.csv --label c --score a --positive RED", "'red'? [positive-unknown]"),
@@ -146,7 +146,7 @@ def test_bad_tables(made, tmp_path, capsys, name, command):
         ("fit t.csv --target y --exclude aa", "has no column 'aa'"),
         ("fit t.csv --target y --weight b", "a weight must be finite and at least 0"),
         ("apply tampered.json t.csv", "[model-changed]"),
-        ("apply infinite.json t.csv", "a number must be finite; it is NaN"),
+        ("apply infinite.json t.csv", "a number must be finite, got NaN"),
         ("apply old.json t.csv", "[format-unknown]"),
         ("apply cut.json t.csv", "[not-json]"),
         ("apply no.json t.csv", "[field-unfit]"),
@@ -178,33 +178,33 @@ def test_bad_words(made, monkeypatch, capsys, words, message):
     ("words", "message"),
     [
         ("evaluate", "FILE is missing"),
-        ("evaluate t.csv --label y --score a --cost fp=1", "be written as fp=1,fn=20, in one"),
-        ("evaluate t.csv --label y --score a --cost fp=1,fn=x", "must be written as fp=1,fn=20"),
-        ("evaluate t.csv --label y --score a --cost fp=2 fn=40", "written as fp=1,fn=20, in one"),
-        ("choose t.csv --label y --score a --cost fp=2, fn=40", "be written as fp=1,fn=20, in one"),
-        ("fit --target y --cost fp=2 t.csv fn=40 tp=1", "be written as fp=1,fn=20, in one"),
+        ("evaluate t.csv --label y --score a --cost fp=1", "look like fp=1,fn=20 (no spaces)"),
+        ("evaluate t.csv --label y --score a --cost fp=1,fn=x", "must look like fp=1,fn=20"),
+        ("evaluate t.csv --label y --score a --cost fp=2 fn=40", "like fp=1,fn=20 (no spaces)"),
+        ("choose t.csv --label y --score a --cost fp=2, fn=40", "look like fp=1,fn=20 (no spaces)"),
+        ("fit --target y --cost fp=2 t.csv fn=40 tp=1", "look like fp=1,fn=20 (no spaces)"),
         ("apply t.csv t.csv", "[not-a-model]"),
         ("apply t.csv model.json", "The model comes before the table: cutscore apply model.json "),
         ("evaluate t.csv --label y --score a --cost fp=-1,fn=1", "[bad-argument]"),
-        ("evaluate t.csv --label y --score a --confidence 0.9", "--confidence needs --subject-to"),
-        ("choose t.csv --label y --score a", "there must be one aim. Give --cost fp=1,fn=20 or"),
+        ("evaluate t.csv --label y --score a --confidence 0.9", "Add --subject-to, or drop --conf"),
+        ("choose t.csv --label y --score a", "no objective given. Use --cost fp=1,fn=20 or"),
         *(
-            (f"{one} --cost fp=1,fn=2 --maximize f1", "Give --cost or --maximize, not both")
+            (f"{one} --cost fp=1,fn=2 --maximize f1", "Use --cost or --maximize, not both")
             for one in ("choose t.csv --label y --score a", "fit t.csv --target y",
                         "evaluate t.csv --label y --score a")
         ),
-        ("choose t.csv --label y --score a --score b --maximize f1", "--score must name one score"),
+        ("choose t.csv --label y --score a --score b --maximize f1", "must name exactly one score"),
         *(
             (f"{one} {option}", message)
             for one in ("choose none.csv --label y --score a --maximize f1",
                         "fit none.csv --target y", "evaluate none.csv --label y --score a")
             for option, message in (
-                ("--prior 2", "--prior must lie between 0 and 1; it is 2.0."),
-                ("--subject-to fpr<=0,05", "numbers have a point, no comma"),
-                ("--subject-to fpr<=0.1 --confidence 95", "--confidence must lie between 0 and 1"),
-                ("--subject-to mcc>=0.1 --confidence 0.9", "to be guaranteed; it is"),
-                ("--subject-to precision>=0.1 --confidence 0.9 --prior 0.1", "not for another pr"),
-                ("--separator ;;", "--separator must be one character; it is ';;'"),
+                ("--prior 2", "--prior must be between 0 and 1, got 2.0."),
+                ("--subject-to fpr<=0,05", "with a decimal point, not a comma"),
+                ("--subject-to fpr<=0.1 --confidence 95", "--confidence must be between 0 and 1"),
+                ("--subject-to mcc>=0.1 --confidence 0.9", "must be one that can be guaranteed"),
+                ("--subject-to precision>=0.1 --confidence 0.9 --prior 0.1", "not at another pr"),
+                ("--separator ;;", "--separator must be one character, got ';;'"),
             )
         ),
         *(
@@ -212,22 +212,22 @@ def test_bad_words(made, monkeypatch, capsys, words, message):
             for one in ("choose none.csv --label y --score a", "fit none.csv --target y",
                         "evaluate none.csv --label y --score a")
             for aim, message in (
-                ("recal", "it is 'recal'. Did you mean recall (share of"),
-                ("best", "it is 'best'. Names: recall, fpr, fnr, spec"),
-                ("auc", "no threshold has one of its own"),
+                ("recal", "got 'recal'. Did you mean recall (share of"),
+                ("best", "got 'best'. Known measures: recall, fpr, fnr, spec"),
+                ("auc", "so it can't be used to choose one"),
             )
         ),
         ("compare none.csv --label y --score a --score b --cost fp=1,fn=2 --prior 2", "0 and 1"),
-        ("fit none.csv --target y --folds 1", "--folds must be at least 2; it is 1"),
-        ("fit none.csv --target y --seed -1", "seed must be a whole number from 0"),
+        ("fit none.csv --target y --folds 1", "--folds must be at least 2, got 1"),
+        ("fit none.csv --target y --seed -1", "seed must be an integer from 0"),
         ("apply model.json t.csv -o out.xyz", "[file-unwritable]"),
-        ("compare t.csv --label y --score a", "--score must name two scores to compare; it is"),
-        ("compare t.csv --label y --score a --score a", "--score must be named once; it is 'a'"),
+        ("compare t.csv --label y --score a", "--score must name exactly two scores, got"),
+        ("compare t.csv --label y --score a --score a", "--score must be named once, got 'a'"),
         ("compare t.csv --label y --score a --score b --prior 0.1", "[arguments-conflict]"),
         ("apply model.json t.csv --reasons -1", "--reasons must be at least 0"),
         ("apply model.json t.csv -o t.csv", "[file-unwritable]"),
         ("fit t.csv --target y -o ./t.csv", "[file-unwritable]"),
-        ("fit t.csv --target y -o m.json --report m.json", "both the model and the report"),
+        ("fit t.csv --target y -o m.json --report m.json", "and --report name the same file"),
     ],
 )  # fmt: skip
 def test_asked_wrongly(made, monkeypatch, capsys, words, message):
@@ -246,7 +246,7 @@ def test_what_is_minimised_is_said(made, monkeypatch, capsys):
     ):
         assert main([*words, "--maximize", "false alarm rate"]) == 0
         assert capsys.readouterr().err == (
-            "cutscore: lower is better for 'false alarm rate', so it is minimized.\n"
+            "cutscore: lower is better for 'false alarm rate', so it is minimised.\n"
         )
         assert main([*words, "--maximize", "recall"]) == 0
         assert capsys.readouterr().err == ""
@@ -274,7 +274,7 @@ def test_scores_the_wrong_way_round_are_told(made, monkeypatch, capsys):
     monkeypatch.chdir(made)
     data = payments()
     write_table("low.csv", {"y": data["y"], "a": -data["a"], "b": -data["b"]})
-    way = "If low scores mean positive, say so (--reverse "
+    way = "If low scores indicate positives, pass --reverse "
     assert main(["compare", "low.csv", "--label", "y", "--score", "a", "--score", "b"]) == 0
     assert way in capsys.readouterr().err
     assert main(["choose", "low.csv", "--label", "y", "--score", "a", "--maximize", "f1"]) == 0
@@ -287,7 +287,7 @@ def test_scores_the_wrong_way_round_are_told(made, monkeypatch, capsys):
     write_table("one.csv", {"y": data["y"], "a": data["a"], "b": -data["b"]})
     assert main(["compare", "one.csv", "--label", "y", "--score", "a", "--score", "b"]) == 0
     err = capsys.readouterr().err
-    assert (err.count("\n"), f"{way}b)" in err) == (1, True)
+    assert (err.count("\n"), f"{way}b." in err) == (1, True)
     # As it is told, so it goes.
     words = ["low.csv", "--label", "y", "--score", "a", "--reverse", "a"]
     assert main(["choose", *words, "--maximize", "f1"]) == 0
@@ -295,7 +295,7 @@ def test_scores_the_wrong_way_round_are_told(made, monkeypatch, capsys):
     assert err == ""
     s = cs.sweep(data["y"], data["a"])
     point = cs.choose(s, "f1")
-    assert out.startswith(f"Flag up to {-point.threshold!r}\n  for the best F1\n  F1: ")
+    assert out.startswith(f"Flag scores ≤ {-point.threshold!r}\n  objective: maximum F1\n  F1: ")
     for engine in ("memory", "arrow"):
         assert main(["choose", *words, "--maximize", "f1", "--json", "--engine", engine]) == 0
         found = json.loads(capsys.readouterr().out)
@@ -305,20 +305,20 @@ def test_scores_the_wrong_way_round_are_told(made, monkeypatch, capsys):
     assert main(["compare", *both, "a", "--reverse", "b"]) == 0
     out = capsys.readouterr().out
     c = cs.compare(data["y"], data["a"], data["b"])
-    said = f"AUC: a (low is positive) {c.a:.3f}, b (low is positive) {c.b:.3f}: a (low is positive)"
+    said = f"AUC: a (low = positive) {c.a:.3f}, b (low = positive) {c.b:.3f}: a (low = positive)"
     assert " ".join(out.split()).startswith(f"{said} is better (Δ {c.difference:.3f}, 95 % CI ")
     assert main(["compare", *both, "c"]) == 2
-    assert "--reverse must be one of the scores, 'a', 'b'; it is 'c'" in capsys.readouterr().err
+    assert "--reverse must be one of the scores, 'a', 'b', got 'c'" in capsys.readouterr().err
 
 
 def test_the_summary_goes_to_the_standard_output(made, monkeypatch, capsys):
     monkeypatch.chdir(made)
     before = sorted(Path().iterdir())
     assert main(["fit", "t.csv", "--target", "y", "-o", "-"]) == 2
-    assert "Name a file: -o model.json." in capsys.readouterr().err
+    assert "Use -o model.json." in capsys.readouterr().err
     words = ["t.csv", "--label", "y", "--score", "a", "--report", "-"]
     assert main(["evaluate", *words]) == 2
-    assert "Name a file: --report report.html." in capsys.readouterr().err
+    assert "Use --report report.html." in capsys.readouterr().err
     assert sorted(Path().iterdir()) == before
 
 
@@ -350,7 +350,7 @@ def test_units_are_drawn_whole(made, monkeypatch, capsys):
     found = compare(data["y"], data["a"], data["b"], unit=np.arange(400) // 4)
     low, high = (f"{x:.3f}".replace("-", "−") for x in found.interval)
     assert f"95 % CI {low} to {high}, p" in said
-    assert "paired DeLong test, rows clustered by unit: t(" in said
+    assert "paired DeLong test for clustered rows: t(" in said
     assert found.standard_error != compare(data["y"], data["a"], data["b"]).standard_error
     words[0] = "evaluate"
     assert main([*words, "unit", "--json", "-q"]) == 0
@@ -362,9 +362,9 @@ def test_units_are_drawn_whole(made, monkeypatch, capsys):
         assert one["auc"]["high"] == pytest.approx(span.high, rel=1e-9)
     limited = ["--subject-to", "fpr <= 0.2", "--maximize", "recall", "--confidence", "0.9"]
     main([*words, "unit", *limited])
-    assert "with 90 % confidence for the mean of" in " ".join(capsys.readouterr().out.split())
+    assert "at 90 % confidence for the mean over" in " ".join(capsys.readouterr().out.split())
     assert main([*words, "unit", "--engine", "arrow"]) == 2
-    assert "intervals of clusters need all rows in memory" in capsys.readouterr().err
+    assert "intervals for clusters require all rows in memory" in capsys.readouterr().err
     assert main(["fit", "unit.csv", "--target", "y", "--group", "unit"]) == 2
     assert "cutscore fit has no option --group. Did you mean --unit?" in capsys.readouterr().err
 
@@ -374,7 +374,7 @@ def test_a_file_of_bytes_is_not_for_text(made, monkeypatch, capsys):
     monkeypatch.chdir(made)
     monkeypatch.setattr(sys, "stdout", io.StringIO())
     assert main(["export", "model.json", "--to", "onnx"]) == 2
-    assert "Give -o model.onnx" in capsys.readouterr().err
+    assert "Use -o model.onnx" in capsys.readouterr().err
 
 
 def test_limits_that_nothing_meets_end_with_3(made, monkeypatch, capsys):
@@ -479,7 +479,7 @@ def test_a_standard_output_that_is_full(made):
         with open("/dev/full", "w") as full:
             done = command(*words, cwd=made, stdout=full)
         assert done.returncode == 1
-        assert done.stderr.startswith("cutscore: can't write to the standard output: No space")
+        assert done.stderr.startswith("cutscore: can't write to standard output: No space")
         assert done.stderr.count("\n") == 1
 
 
@@ -546,7 +546,7 @@ def test_interrupted_while_it_writes(made, tmp_path, which):
         which,
     )
     if which == signal.SIGINT:
-        assert (code, said) == (130, "cutscore: interrupted; files are as they were.\n")
+        assert (code, said) == (130, "cutscore: interrupted; no files were changed.\n")
     else:
         assert (code, said) == (143, "")
     assert [p.name for p in folder.iterdir()] == ["out.csv"]
@@ -570,7 +570,7 @@ def test_interrupted_while_it_reads(tmp_path, monkeypatch):
         tmp_path,
         lambda pid: any(name.startswith(str(tmp_path)) for name in open_files(pid)),
     )
-    assert (code, said) == (130, "cutscore: interrupted; files are as they were.\n")
+    assert (code, said) == (130, "cutscore: interrupted; no files were changed.\n")
     assert list(tmp_path.iterdir()) == []
 
 
@@ -611,8 +611,8 @@ def test_points_of_the_page_are_rates_by_name(made, monkeypatch, capsys):
     capsys.readouterr()
     for wrong in ("0.1,0.6", "=0.1,0.6", "a=0.1", "a=0.1,0.6,0.7", "a=1.1,0.5", "a=nan,1", "a=x,1"):
         assert main([*page, "--point", wrong]) == 2
-        assert f"such as 'old rule=0.1,0.6'; it is {wrong!r}." in capsys.readouterr().err
+        assert f"such as 'old rule=0.1,0.6', got {wrong!r}." in capsys.readouterr().err
     assert main([*page, "--point", "a=0,1", "--point", "a=0,1"]) == 2
-    assert "--point must be named once; it is 'a'." in capsys.readouterr().err
+    assert "--point must be named once, got 'a'." in capsys.readouterr().err
     assert main([*words, "--point", "a=0,1"]) == 2
-    assert "--point needs --report as well" in capsys.readouterr().err
+    assert "Add --report, or drop --point." in capsys.readouterr().err

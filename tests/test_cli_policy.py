@@ -72,7 +72,7 @@ def test_choose_writes_what_policy_choose_makes() -> None:
     assert p.evidence.to_dict() == wanted.evidence.to_dict()
     assert (p.score, p.labels.column, p.labels.positive) == ("s", "y", "bad")
     assert p.provenance.command.startswith("cutscore choose ")
-    assert (p.provenance.scores, p.provenance.rows) == ("given", 800)
+    assert (p.provenance.scores, p.provenance.rows) == ("supplied by user", 800)
 
 
 def test_engines_choose_the_same_policy(capsys: Capture, tmp_path: Path) -> None:
@@ -101,7 +101,7 @@ def test_a_policy_of_low_scores(capsys: Capture, tmp_path: Path) -> None:
     flagged = np.array(table["s"]) <= p.threshold
     assert found["decision"].to_pylist() == flagged.tolist()
     out, _ = asked(capsys, "report", str(tmp_path / "b.json"))
-    assert f"score ≤ {p.threshold:g}" in out
+    assert f"Flag scores ≤ {p.threshold:g}" in out
 
 
 # ------------------------------------------------------------------------------------------ apply
@@ -159,9 +159,10 @@ def test_scores_far_away_are_said(capsys: Capture, tmp_path: Path) -> None:
                    str(tmp_path / "out.csv"))  # fmt: skip
     low, high = cs.Policy.load("p.json").range
     assert (
-        f"33 % of the scores are far outside the range of the evidence, {low:g} to {high:g}" in err
+        f"33.3 % of the scores are far outside the range of the evidence, {low:g} to {high:g}"
+        in err
     )
-    assert f"900 is {(900 - high) / (high - low):.3g} times its width away" in err
+    assert f"900, lies {(900 - high) / (high - low):.3g} range widths away" in err
 
 
 # ------------------------------------------------------------------------------------------ check
@@ -170,7 +171,7 @@ def test_scores_far_away_are_said(capsys: Capture, tmp_path: Path) -> None:
 def test_check_says_the_verdict_first(capsys: Capture) -> None:
     out, _ = asked(capsys, "check", "p.json", "new.parquet")
     lines = out.splitlines()
-    assert lines[0] == "As promised: 6 of 6 agree"
+    assert lines[0] == "Consistent with expectations: 6 of 6"
     assert lines[1] == "600 rows; 95 % confidence intervals"
     p, table = cs.Policy.load("p.json"), rows(600, 2)
     found = p.check(np.array(table["y"]) == "bad", table["s"])
@@ -190,13 +191,13 @@ def test_a_broken_limit_exits_with_3(capsys: Capture, tmp_path: Path) -> None:
     table["s"] = [one + 1 for one in table["s"]]
     write_table(tmp_path / "shifted.csv", table)
     out, _ = asked(capsys, "check", "limited.json", str(tmp_path / "shifted.csv"), code=3)
-    assert out.startswith("Limit broken: fpr <= 0.2, it is ")
+    assert out.startswith("Limit violated: fpr <= 0.2; observed ")
     assert out.splitlines()[4].split()[:3] == ["fpr", "<=", "0.2"]
-    assert out.splitlines()[4].endswith("broken")
+    assert out.splitlines()[4].endswith("violated")
     assert asked(capsys, "check", "limited.json", "t.csv")[0]
     # A promise that is not kept is no limit.
     out, _ = asked(capsys, "check", "p.json", "worse.csv")
-    assert out.startswith("Not as promised: ")
+    assert out.startswith("Differs from expected: ")
 
 
 def test_check_takes_other_columns_and_models(capsys: Capture, tmp_path: Path) -> None:
@@ -213,7 +214,7 @@ def test_check_takes_other_columns_and_models(capsys: Capture, tmp_path: Path) -
     assert main([*fit, "--learner", "fisher", "--cost", "fp=1,fn=5", "-o", model]) == 0
     capsys.readouterr()
     out, _ = asked(capsys, "check", model, "new.parquet")
-    assert out.startswith("As promised: 6 of 6 agree")
+    assert out.startswith("Consistent with expectations: 6 of 6")
 
 
 # ------------------------------------------------------------------------------- report and merge
@@ -224,10 +225,10 @@ def test_the_report_needs_the_file_alone(capsys: Capture, tmp_path: Path) -> Non
     out, _ = asked(capsys, "report", "p.json", "-o", str(page))
     p = cs.Policy.load("p.json")
     assert f"Wrote {page}" in out
-    assert f"score ≥ {p.threshold:g}" in out
+    assert f"Flag scores ≥ {p.threshold:g}" in out
     assert "p.json, 800 rows: " in out
     cost = 1000 * p.promises["cost"].value
-    assert f"cost of 1,000 cases: {cost:.0f} " in out
+    assert f"cost per 1,000 cases: {cost:.0f} " in out
     html = page.read_text("utf-8")
     assert "<script" in html
     assert "y = bad" in html
@@ -243,7 +244,7 @@ def test_the_report_of_compact_evidence(capsys: Capture, tmp_path: Path, keep: s
     p = cs.Policy.choose(s, cs.Costs(fp=1, fn=5), evidence=keep)
     p.save(tmp_path / "p.json")
     out, _ = asked(capsys, "report", str(tmp_path / "p.json"), "-o", str(tmp_path / "r.html"))
-    assert f"score ≥ {p.threshold:g}" in out
+    assert f"Flag scores ≥ {p.threshold:g}" in out
 
 
 def test_a_model_reports_what_it_promised(capsys: Capture, tmp_path: Path) -> None:
@@ -252,9 +253,9 @@ def test_a_model_reports_what_it_promised(capsys: Capture, tmp_path: Path) -> No
     fit = ["fit", "t.csv", "--target", "y", "--positive", "bad", "--exclude", "id", "-q"]
     fitted, _ = asked(capsys, *fit, "--cost", "fp=1,fn=5", "-o", model)
     out, _ = asked(capsys, "report", model)
-    cost = next(line for line in fitted.splitlines() if "cost of 1,000 cases" in line)
+    cost = next(line for line in fitted.splitlines() if "cost per 1,000 cases" in line)
     assert cost in out
-    for name in ("  AUC ", "  recall ", "  false alarm rate ", "  largest weights", "  s "):
+    for name in ("  AUC ", "  recall ", "  false positive rate ", "  largest weights", "  s "):
         line = next(line for line in fitted.splitlines() if line.startswith(name))
         assert line in out
 
@@ -280,9 +281,9 @@ def test_evidence_adds_up(capsys: Capture, tmp_path: Path) -> None:
     ("words", "code", "said"),
     [
         (["p.json"], 2, "be at least two files"),
-        (["p.json", "p.json"], 2, "would count twice"),
-        (["p.json", "limited.json"], 1, "aim"),
-        (["p.json", "q.json", "-o", "q.json"], 2, "it is read from"),
+        (["p.json", "p.json"], 2, "would be counted twice"),
+        (["p.json", "limited.json"], 1, "the same objective"),
+        (["p.json", "q.json", "-o", "q.json"], 2, "it is also an input file"),
         (["p.json", "nix.json"], 1, "[file-missing]"),
     ],
 )

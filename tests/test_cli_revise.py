@@ -77,16 +77,16 @@ def test_it_writes_what_revised_makes(capsys: Capture, tmp_path: Path) -> None:
     expected = Detector.load("model.json").revised(costs=cs.Costs(fp=1, fn=50), prior=0.02)
     assert new.read_text() == expected.to_json() + "\n"
     shown, p = rows_of(out), expected.policy
-    assert out.splitlines()[0].split() == ["was", "is"]
+    assert out.splitlines()[0].split() == ["current", "new"]
     assert shown["costs"] == ["fp=1, fn=10", "fp=1, fn=50"]
     assert shown["prior"] == ["20.0 %", "2.00 %"]
     assert shown["threshold"] == [repr(old.threshold), repr(p.threshold)]
     assert shown["recall"] == [
         promise_text("recall", of.promises["recall"], level=False) for of in (old, p)
     ]
-    assert shown["cost of 1,000 cases"][1].startswith(number_text(1000 * p.promises["cost"].value))
+    assert shown["cost per 1,000 cases"][1].startswith(number_text(1000 * p.promises["cost"].value))
     flagged = old.confusion.flagged, p.confusion.flagged
-    assert f"it flags {flagged[1]:,} cases instead of {flagged[0]:,}." in out
+    assert f"flags {flagged[1]:,} cases (was {flagged[0]:,})." in out
     assert all(len(line) <= 80 or str(new) in line for line in out.splitlines())
 
 
@@ -115,8 +115,8 @@ def test_it_is_the_choice_on_the_rows(capsys: Capture, tmp_path: Path) -> None:
 def test_nothing_is_written_unless_asked(made: Path, capsys: Capture) -> None:
     before = {path.name: path.read_bytes() for path in made.iterdir()}
     out, err = asked(capsys, "model.json", "--prior", "0.1")
-    assert err == "cutscore: nothing was written: add -o new.json.\n"
-    assert out.splitlines()[0].split() == ["was", "would", "be"]
+    assert err == "cutscore: nothing was saved: add -o new.json.\n"
+    assert out.splitlines()[0].split() == ["current", "new"]
     assert asked(capsys, "model.json", "--prior", "0.1", "--quiet") == (out, "")
     assert as_json(capsys, "model.json", "--prior", "0.1")["written"] is None
     assert {path.name: path.read_bytes() for path in made.iterdir()} == before
@@ -151,22 +151,22 @@ def test_json_has_all_digits_and_its_schema(capsys: Capture, tmp_path: Path) -> 
 
 def test_limits_stay_unless_they_are_dropped_or_given(capsys: Capture) -> None:
     out, _ = asked(capsys, "limited.json", "--cost", "fp=1,fn=5")
-    assert rows_of(out)["chosen for"] == ["recall, fpr <= 0.2", "cost, fpr <= 0.2"]
-    assert "\nfpr <= 0.2: holds; " in out
+    assert rows_of(out)["objective"] == ["recall, fpr <= 0.2", "cost, fpr <= 0.2"]
+    assert "\nfpr <= 0.2: met (" in out
     out, _ = asked(capsys, "limited.json", "--cost", "fp=1,fn=5", "--drop-limits")
-    assert rows_of(out)["chosen for"] == ["recall, fpr <= 0.2", "cost"]
-    assert "It no longer respects fpr <= 0.2." in out
+    assert rows_of(out)["objective"] == ["recall, fpr <= 0.2", "cost"]
+    assert "Limit dropped: fpr <= 0.2." in out
     out, _ = asked(capsys, "limited.json", "--subject-to", "fpr <= 0.1", "--confidence", "0.9")
-    assert rows_of(out)["chosen for"][1] == "recall, fpr <= 0.1, with 90 % confidence"
+    assert rows_of(out)["objective"][1] == "recall, fpr <= 0.1, with 90 % confidence"
     # A confidence alone is for the limits that are there.
     out, _ = asked(capsys, "limited.json", "--confidence", "0.9")
-    assert rows_of(out)["chosen for"][1] == "recall, fpr <= 0.2, with 90 % confidence"
+    assert rows_of(out)["objective"][1] == "recall, fpr <= 0.2, with 90 % confidence"
 
 
 def test_limits_that_no_threshold_meets(capsys: Capture) -> None:
     words = ("limited.json", "--subject-to", "precision >= 0.999", "--subject-to", "recall >= 0.9")
     out, _ = asked(capsys, *words, code=3)
-    assert ": fails; " in out
+    assert ": violated (" in out
     found = json.loads(asked(capsys, *words, "--json", "-q", code=3)[0])
     assert found["after"]["feasible"] is False
     assert [one["holds"] for one in found["after"]["limits"]].count(False) >= 1
@@ -180,7 +180,7 @@ def test_thresholds_are_taken_as_they_are(text: str, capsys: Capture, tmp_path: 
     assert p.threshold == float(text)
     assert (p.given, p.aim.costs) == (True, cs.Costs(fp=1, fn=10))
     assert p.confusion == p.sweep.at(float(text))
-    assert rows_of(out)["chosen for"] == ["cost", "as given"]
+    assert rows_of(out)["objective"] == ["cost", "set manually"]
 
 
 def test_the_model_on_the_standard_output(capsys: Capture) -> None:
@@ -191,7 +191,7 @@ def test_the_model_on_the_standard_output(capsys: Capture) -> None:
 
 def test_an_aim_that_is_the_same(capsys: Capture) -> None:
     out, _ = asked(capsys, "model.json", "--cost", "fp=1,fn=10")
-    assert "The threshold is unchanged, and so is every decision." in out
+    assert "The threshold and all decisions are unchanged." in out
 
 
 def test_low_scores_that_mean_positive(capsys: Capture, tmp_path: Path) -> None:
@@ -210,17 +210,21 @@ def test_low_scores_that_mean_positive(capsys: Capture, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("words", "message", "code"),
     [
-        ("model.json", "there is nothing to revise. Give --cost, --maximize", 2),
-        ("model.json --cost fp=1", "--cost must be written as", 2),
+        ("model.json", "nothing to revise. Use --cost, --maximize", 2),
+        ("model.json --cost fp=1", "--cost must look like", 2),
         ("model.json --cost fp=1, fn=3", "unexpected argument 'fn=3'", 2),
         ("model.json t.csv --prior 0.1", "unexpected argument 't.csv'", 2),
-        ("model.json --prior 2", "--prior must lie between 0 and 1; it is 2.0.", 2),
-        ("model.json --threshold nan", "a threshold must be a number; it is nan.", 2),
-        ("model.json --prior 0.1 -o ./model.json", "model.json can't be written: it is read", 2),
+        ("model.json --prior 2", "--prior must be between 0 and 1, got 2.0.", 2),
+        ("model.json --threshold nan", "a threshold must be a number, got nan.", 2),
+        (
+            "model.json --prior 0.1 -o ./model.json",
+            "model.json can't be written: it is also an input file",
+            2,
+        ),
         ("model.json --prior 0.1 -o - --json", "-o - and --json both write", 2),
         ("none.json --prior 0.1", "there is no file none.json", 1),
         ("t.csv --prior 0.1", "t.csv is not a cutscore model", 1),
-        ("model.json --prior 0.1 -o no/new.json", "its folder is not there", 1),
+        ("model.json --prior 0.1 -o no/new.json", "its folder does not exist", 1),
     ],
 )
 def test_what_can_not_be_done(

@@ -204,12 +204,12 @@ def test_frozen() -> None:
 
 def test_repr() -> None:
     assert repr(cs.Confusion(tp=17, fp=41, fn=3, tn=9939)) == (
-        "of 10,000 cases 20 are positive: 17 caught, 3 missed, 41 false alarms"
+        "10,000 cases, 20 positive; 17 caught, 3 missed, 41 false alarms"
     )
     assert repr(cs.Confusion(tp=0.25, fp=1.5, fn=0.5, tn=1e6)) == (
-        "of 1e+06 cases 0.75 are positive: 0.25 caught, 0.5 missed, 1.5 false alarms"
+        "1e+06 cases, 0.75 positive; 0.25 caught, 0.5 missed, 1.5 false alarms"
     )
-    assert repr(cs.Confusion(*np.zeros((4, 3), int))) == "Confusion at 3 cuts"
+    assert repr(cs.Confusion(*np.zeros((4, 3), int))) == "Confusion at 3 thresholds"
 
 
 def test_html() -> None:
@@ -219,7 +219,7 @@ def test_html() -> None:
     assert "recall 85 %, precision 29.3 %, false positive rate 0.411 %" in page
     assert page.count("padding:.2em .8em") == 6  # of the columns and of their heads
     assert "precision 0/0" in cs.Confusion(tp=0, fp=0, fn=3, tn=1)._repr_html_()
-    assert "Confusion at 3 cuts" in cs.Confusion(*np.zeros((4, 3), int))._repr_html_()
+    assert "Confusion at 3 thresholds" in cs.Confusion(*np.zeros((4, 3), int))._repr_html_()
 
 
 def test_interval() -> None:
@@ -244,7 +244,7 @@ def test_text_in_html_is_escaped() -> None:
 
 def test_one_of_a_kind_is_singular():
     assert repr(cs.Confusion(tp=1, fp=0, fn=0, tn=0)) == (
-        "of 1 case 1 is positive: 1 caught, 0 missed, 0 false alarms"
+        "1 case, 1 positive; 1 caught, 0 missed, 0 false alarms"
     )
     assert repr(cs.Confusion(tp=0, fp=1, fn=2, tn=0)).endswith("2 missed, 1 false alarm")
 

@@ -275,6 +275,6 @@ def test_the_parser_reads_both_kinds_of_rows() -> None:
 @pytest.mark.parametrize("asked", ["0", "1025", "two", "", "-1", "²", "1" * 5000])
 def test_number_of_threads(monkeypatch: pytest.MonkeyPatch, asked: str) -> None:
     monkeypatch.setenv("CUTSCORE_THREADS", asked)
-    with pytest.raises(cs.DataError, match="must be a whole number from 1 to 1024; it is '") as e:
+    with pytest.raises(cs.DataError, match="must be an integer from 1 to 1024, got '") as e:
         cs.sweep([1, 0], [2, 1])
     assert len(str(e.value)) < 130

@@ -292,27 +292,29 @@ def test_point() -> None:
     assert p.value in p.interval
     assert p.interval == cs.interval(detector(), cs.Costs(fp=1, fn=20), at=p)
     assert cs.choose(detector(), "f1").cost_per_1000 is None
-    assert p.explanation == "all limits hold"
+    assert p.explanation == "All limits are met."
     copy = pickle.loads(pickle.dumps(p))
     assert repr(copy) == repr(p)
 
 
 def test_natural_frequencies() -> None:
     point = cs.choose(detector(), cs.Costs(fp=1, fn=20))
-    assert "of 10,000 cases 20 are positive: 17 caught, 3 missed, 41 false alarms" in repr(point)
+    assert "10,000 cases, 20 positive; 17 caught, 3 missed, 41 false alarms" in repr(point)
     shifted = cs.choose(detector(), cs.Costs(fp=1, fn=500), prior=0.0001)
     # Not the counts of the rows any more, and so it says.
-    words = "of every 100,000 cases 10 are positive: 8.5 caught, 1.5 missed, 411 false alarms"
+    words = "per 100,000 cases: 10 positive; 8.5 caught, 1.5 missed, 411 false alarms"
     assert words in repr(shifted)
     many = cs.Sweep.from_counts([0.9, 0.5, 0.1], pos=[34, 4, 2], neg=[82, 1000, 18_878])
-    words = "of every 10,000 cases 20 are positive: 17 caught, 3 missed, 41 false alarms"
+    words = "per 10,000 cases: 20 positive; 17 caught, 3 missed, 41 false alarms"
     assert words in repr(cs.choose(many, cs.Costs(fp=1, fn=20)))
     everything = cs.choose(detector(), "recall", subject_to="recall >= 1")
     assert repr(everything).startswith(
-        "flag everything, for the most recall: 1.00 expected, 1.00 on these rows"
+        "flag everything, maximum recall: 100 % expected on new rows, 100 % on these rows"
     )
-    assert repr(cs.choose(detector(), "fpr")).startswith("flag nothing, for the least fpr: 0.00")
-    assert "1,000 cases" in point._repr_html_()
+    assert repr(cs.choose(detector(), "fpr")).startswith(
+        "flag nothing, minimum false positive rate: 0 %"
+    )
+    assert "10,000 cases, 20 positive; 17 caught" in point._repr_html_()
     assert "<svg" in point._repr_html_()
 
 
@@ -322,10 +324,11 @@ def test_infeasible_is_explained() -> None:
     assert [s.holds for s in p.status] == [False, True]
     assert p.status[0].value == pytest.approx(17 / 58)
     assert p.explanation == (
-        "infeasible: no cut has precision >= 0.5 and recall >= 0.5; this is the nearest."
+        "No threshold meets precision >= 0.5 and recall >= 0.5; the closest one is shown. A weaker "
+        "limit would help."
     )
     assert p.explanation in repr(p)
-    assert "precision >= 0.5: fails, it is 0.293103 here" in repr(p)
+    assert "precision >= 0.5: violated (29.3 % on these rows)" in repr(p)
 
 
 def test_user_functions_may_divide_by_nothing() -> None:
@@ -385,7 +388,7 @@ def test_printed_thresholds_are_the_rule() -> None:
         s = cs.sweep(y, score)
         for options in ({}, {"subject_to": "precision >= 0.3", "confidence": 0.9}):
             p = cs.choose(s, "recall" if options else "f1", **options)  # type: ignore[arg-type]
-            printed = repr(p).split(" on,")[0].removeprefix("flag from ")
+            printed = repr(p).split(", ")[0].removeprefix("flag scores ≥ ")
             assert s.at(float(printed)) == p.confusion
 
 
@@ -464,7 +467,7 @@ def test_regret_is_of_cuts_that_could_be_chosen(limit: str, prior: Any, confiden
     assert (others[~known] > p.confusion.recall).any()
     if confidence is None:
         assert np.array_equal(again.broken, ~known)
-        assert repr(again).endswith(f", limits broken by {100 - known.sum()} %")
+        assert repr(again).endswith(f"; limits violated in {100 - known.sum()} % of samples")
 
 
 def test_no_regret_where_limits_can_not_be_met() -> None:
@@ -474,7 +477,8 @@ def test_no_regret_where_limits_can_not_be_met() -> None:
     assert math.isnan(again.mean_regret)
     assert math.isnan(again.regrets.low)
     assert repr(again).endswith(
-        "20 samples, none of which could be chosen on these rows, limits broken by 100 %"
+        "20 samples, none of which could be chosen on these rows; "
+        "limits violated in 100 % of samples"
     )
 
 
@@ -613,13 +617,14 @@ def test_bad_confidence(level: float) -> None:
 def test_no_value_has_a_reason() -> None:
     p = cs.choose(detector(), "precision", subject_to=["flagged <= 0", "npv >= 0.5"])
     first, _, flagged, npv = repr(p).splitlines()
-    assert first == "flag nothing, for the most precision: 0/0 where nothing is flagged"
-    assert flagged == "flagged <= 0: holds, it is 0 of these 10,000 rows"
-    assert npv == "npv >= 0.5: holds, it is 0.998 here"
+    assert first == "flag nothing, maximum precision: undefined (0/0) because nothing is flagged"
+    assert flagged == "flagged <= 0: met (0 on these rows)"
+    assert npv == "npv >= 0.5: met (99.8 % on these rows)"
     everything = cs.choose(detector(), "npv", subject_to="flagged_rate >= 1")
-    assert repr(everything).startswith("flag everything, for the most npv: 0/0 where everything is")
+    words = "negative predictive value: undefined (0/0) because everything is flagged"
+    assert repr(everything).startswith(f"flag everything, maximum {words}")
     p = cs.choose(cs.sweep([0, 0], [1, 2]), "fpr", subject_to="recall >= 0.5")
-    assert "recall >= 0.5: fails, it is 0/0 where no row is positive" in repr(p)
+    assert "recall >= 0.5: violated (0/0 because no row is positive)" in repr(p)
 
 
 @pytest.mark.parametrize("rate", [1e-4, 0.003, 0.05, 0.5, 0.9])
@@ -627,10 +632,16 @@ def test_no_value_has_a_reason() -> None:
 @pytest.mark.parametrize(
     ("limit", "what"),
     [
-        ("fpr <= {0}", "to flag any it takes at least {1} negatives; these are 1"),
-        ("specificity >= {2}", "to flag any it takes at least {1} negatives; these are 1"),
-        ("recall >= {2}", "to leave any alone it takes at least {1} positives; these are 1"),
-        ("flagged_rate <= {0}", "to flag any it takes at least {1} rows; these are 2"),
+        ("fpr <= {0}", "while flagging anything requires at least {1} negatives; there are 1"),
+        (
+            "specificity >= {2}",
+            "while flagging anything requires at least {1} negatives; there are 1",
+        ),
+        (
+            "recall >= {2}",
+            "while leaving anything unflagged requires at least {1} positives; there are 1",
+        ),
+        ("flagged_rate <= {0}", "while flagging anything requires at least {1} rows; there are 2"),
     ],
 )
 def test_too_few_rows_for_a_guarantee(rate, confidence, limit, what) -> None:
@@ -655,7 +666,10 @@ def test_no_word_of_too_few_rows_where_there_are_enough() -> None:
     p = cs.choose(detector(), "recall", subject_to="fpr <= 0.001", confidence=0.95)
     assert "it takes" not in repr(p)
     few = cs.choose(detector(), "recall", subject_to="fpr <= 0.0001", confidence=0.95)
-    assert "\nto flag any it takes at least 29,956 negatives; these are 9,980" in repr(few)
+    assert (
+        "\nguaranteeing this limit while flagging anything requires at least 29,956 negatives; "
+        "there are 9,980" in repr(few)
+    )
 
 
 @pytest.mark.parametrize("prior", [0, 1, -0.1, 1.5, math.nan, "0.1", None.__class__, 10**400])
@@ -669,13 +683,13 @@ def test_bad_prior(prior: Any) -> None:
     [
         (
             {"fp": -1, "fn": 1},
-            r"a false alarm \(fp \+ tn\) must cost at least 0; it is -1",
+            r"a false alarm \(fp \+ tn\) must cost at least 0, got -1",
         ),
-        ({"fp": 1, "fn": 1, "tp": -2}, r"a miss \(fn \+ tp\) must cost at least 0; it is -1"),
-        ({"fp": 0, "fn": 0}, "costs must be more than 0 for some error"),
-        ({"fp": math.nan, "fn": 1}, "the cost fp must be a finite number, up to 1e100; it is nan"),
-        ({"fp": 1, "fn": "20"}, "the cost fn must .*; it is '20'"),
-        ({"fp": 1, "fn": 10**400}, "the cost fn must be a finite number, up to 1e100; it is 1000"),
+        ({"fp": 1, "fn": 1, "tp": -2}, r"a miss \(fn \+ tp\) must cost at least 0, got -1"),
+        ({"fp": 0, "fn": 0}, "costs must be above 0 for at least one error"),
+        ({"fp": math.nan, "fn": 1}, "the cost fp must be a finite number, up to 1e100, got nan"),
+        ({"fp": 1, "fn": "20"}, "the cost fn must .*, got '20'"),
+        ({"fp": 1, "fn": 10**400}, "the cost fn must be a finite number, up to 1e100, got 1000"),
     ],
 )
 def test_bad_costs(fields: dict[str, Any], message: str) -> None:
@@ -745,7 +759,7 @@ def test_counts_are_of_these_rows_at_any_prior() -> None:
     s = cs.sweep(y, rng.standard_normal(20_000) + 2 * y)
     p = cs.choose(s, "recall", subject_to="flagged <= 500", prior=0.01)
     assert p.confusion.flagged == p.status[0].value == 500
-    assert "flagged <= 500: holds, it is 500 of these 20,000 rows" in repr(p)
+    assert "flagged <= 500: met (500 on these rows)" in repr(p)
     share = cs.choose(s, "recall", subject_to="flagged_rate <= 2.5 %", prior=0.01)
     assert share.deployed.flagged_rate == share.status[0].value <= 0.025
     assert share.confusion.flagged > 500

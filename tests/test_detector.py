@@ -573,7 +573,7 @@ def test_every_change_is_noticed() -> None:
             {"field": "policy.calibrator.gamma", "value": "x"},
         ),
         ("policy.calibrator", {"format": "x"}, "format-unknown", {"format": "x"}),
-        ("training.rows", -1, "field-unfit", {"rule": "a whole number of at least 0"}),
+        ("training.rows", -1, "field-unfit", {"rule": "an integer of at least 0"}),
         ("training.notes", [1], "field-unfit", {"field": "training.notes[0]"}),
         ("training.notes.0.fields", {"x": 1}, "field-unfit", {"field": "training.notes[0]"}),
     ],
@@ -674,9 +674,9 @@ def test_detectors_that_can_not_be() -> None:
 
 def test_repr() -> None:
     text = repr(full())
-    assert text.startswith("Detector of 'label' = 1: flag from score 0.25 on\n")
-    assert "learned by: logistic from 100 rows, 7 positive" in text
-    assert "AUC, cross-fitted: 0.9100 [0.85, 0.95] at 95 %" in text
+    assert text.startswith("Detector for 'label' = 1: flag score ≥ 0.25\n")
+    assert "learner: logistic from 100 rows, 7 positive" in text
+    assert "cross-validated AUC: 0.9100 [0.85, 0.95] at 95 %" in text
     assert "\u202e" not in text
     html = full()._repr_html_()
     assert "<script" not in html

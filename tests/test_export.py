@@ -724,18 +724,20 @@ def test_the_card_says_it_all() -> None:
             "fpr": Expected(0.05, 0.01, 0.1, 0.95),
         },
     )
-    assert out.startswith("# Detector of fraud = yes\n")
-    assert "| cost of 1,000 cases | 210 (95 % CI 150–300) |" in out
+    assert out.startswith("# Model for fraud = yes\n")
+    assert "| cost per 1,000 cases | 210 (95 % CI 150–300) |" in out
     assert "| flagged | 17 | 8 |" in out
     # 7 % positive: 700 of 10,000, of which 90 % are caught; 5 % of the other 9,300 are flagged.
-    assert "Of every 10,000 cases 700 are positive: 630 caught, 70 missed, 465 false alarms." in out
-    assert "AUC, cross\\-fitted" not in out
-    assert "AUC, cross-fitted: 0.9100, [0.85, 0.95] at 95 %." in out
-    assert "subject to recall >= 0.9 with 95 % confidence." in out
+    assert (
+        "Expected per 10,000 cases: 700 positive; 630 caught, 70 missed, 465 false alarms." in out
+    )
+    assert "Cross\\-validated AUC" not in out
+    assert "Cross-validated AUC: 0.910 (95 % CI 0.850–0.950)." in out
+    assert "subject to recall >= 0.9 at 95 % confidence: " in out
     assert "- a note" in out
     assert "few positives" in out
-    assert "Cost of a false positive 1, of a false negative 20." in out
-    for heading in ("## What it does", "## Data", "## Columns", "## Limits of use"):
+    assert ": 1 per false positive, 20 per false negative." in out
+    for heading in ("## Performance", "## Data", "## Columns", "## Limitations"):
         assert f"\n{heading}\n" in out
 
 
@@ -754,7 +756,7 @@ def test_numbers_and_dates_of_the_card_are_for_people() -> None:
     assert "| flagged | 1,234,600 | 0.12346 |" in out
     assert "| not flagged | 3 | 4,000,000 |" in out
     assert (
-        text("Cost of a false positive 1, of a false negative 30; benefit of a true positive 2.5;")
+        text("1 per false positive, 30 per false negative, a benefit of 2.5 per true positive")
         in out
     )
 
@@ -767,10 +769,10 @@ def test_the_card_reads_well_as_it_is() -> None:
         column="since_when (days)",
         training=Training(9, 3, notes=(Foreign("x", "note", "'R&D' has -3.5, +2 and 100 % > 1!"),)),
     )
-    assert "to **flag from score -3.574 on**" in out
+    assert "to **flag score ≥ -3.574**" in out
     assert "subject to flagged_rate <= 0.05 and fpr < 0.1." in out
     assert "LLR = 2 (score + 0.5), affine" in out
-    assert "# Detector of since_when (days) = " in out
+    assert "# Model for since_when (days) = " in out
     assert "- 'R&D' has -3.5, +2 and 100 % > 1!" in out
 
 

@@ -62,7 +62,7 @@ def test_a_kind_that_is_not_known_keeps_its_text() -> None:
     data = BadArgument("folds", "be whole", 1.5).as_dict() | {"code": "from-the-future"}
     found = Finding.from_dict(json.loads(json.dumps(data)))
     assert isinstance(found, Foreign)
-    assert found.render() == "folds must be whole; it is 1.5."
+    assert found.render() == "folds must be whole, got 1.5."
     assert found.name == "from-the-future"
 
 
@@ -97,19 +97,19 @@ def test_places_of_tables() -> None:
 
 def test_conflicts_name_options() -> None:
     found = Conflict(("costs", "maximize"), "there must be one aim")
-    assert found.render() == "there must be one aim. Give costs or maximize, not both."
-    assert found.render(COMMAND).endswith("Give --cost or --maximize, not both.")
+    assert found.render() == "there must be one aim. Use costs or maximize, not both."
+    assert found.render(COMMAND).endswith("Use --cost or --maximize, not both.")
 
 
 def test_parts_stand_in_front() -> None:
-    found = BadArgument("level", "lie between 0 and 1", 2).at(part="score a")
-    assert found.render() == "score a: level must lie between 0 and 1; it is 2."
+    found = BadArgument("level", "be between 0 and 1", 2).at(part="score a")
+    assert found.render() == "score a: level must be between 0 and 1, got 2."
     assert found.where == Where(part="score a")
 
 
 @pytest.mark.parametrize("carrier", [DataError, UndefinedError, CutscoreWarning])
 def test_errors_and_warnings_carry_findings(carrier: type[DataError]) -> None:
-    found = BadArgument("level", "lie between 0 and 1", 2)
+    found = BadArgument("level", "be between 0 and 1", 2)
     error = pickle.loads(pickle.dumps(carrier(found)))
     assert error.finding == found
     assert str(error) == found.render()

@@ -122,7 +122,7 @@ def test_a_query_is_called_by_its_file(tmp_path: Path) -> None:
     assert open_table([a, b], sql=q).where == f"{a} (and 1 more file, by the query '{q}')"
     assert open_table([a, b]).where == f"{a} (and 1 more file)"
     assert open_table(sql="select 1 as x").where == "the query 'select 1 as x'"
-    with pytest.raises(DataError, match=r"^the query 'select t from data' does not run"):
+    with pytest.raises(DataError, match=r"^the query 'select t from data' failed"):
         open_table(a, sql="select t from data")
     import duckdb
 

@@ -145,7 +145,7 @@ def test_points_and_what_they_say() -> None:
     assert sure.threshold > plain.threshold
     assert sure.value < plain.value
     assert sure.confusion.fp == max_errors(int(s.N), 0.001, 0.05)
-    assert "fpr <= 0.001 with 95 % confidence: holds, it is" in repr(sure)
+    assert "fpr <= 0.001 at 95 % confidence: met (" in repr(sure)
     both = cs.choose(s, "recall", subject_to=["fpr <= 0.001", "flagged <= 2000"], confidence=0.95)
     # The error is shared.
     allowed = max_errors(int(s.N), 0.001, 0.025)
@@ -180,7 +180,7 @@ def test_nothing_can_be_shown() -> None:
     assert (everything.feasible, everything.threshold) == (True, -np.inf)
     p = cs.choose(s, "recall", subject_to="precision >= 0.9", confidence=0.95)
     assert not p.feasible
-    assert "no cut can be shown to have precision >= 0.9 with that confidence" in repr(p)
+    assert "No threshold can be guaranteed to meet precision >= 0.9 at 95 % confidence" in repr(p)
     assert p.confusion.precision == 1.0  # the nearest: the most precise
 
 
@@ -441,12 +441,12 @@ def test_what_units_say() -> None:
     asked: Any = {"subject_to": "fpr <= 0.05", "confidence": 0.95}
     p = cs.choose(s, "recall", **asked, units=u)
     assert p.threshold > s.threshold[s.neg > 0][0]  # no negative is flagged
-    assert "fpr <= 0.05 with 95 % confidence for the mean of 30 units: holds" in repr(p)
-    assert "to flag any it takes at least 59 units with negatives; these are 30" in repr(p)
-    assert repr(u) == "30 units of 300 rows"
+    assert "fpr <= 0.05 at 95 % confidence for the mean over 30 clusters: met" in repr(p)
+    assert "requires at least 59 clusters with negatives; there are 30" in repr(p)
+    assert repr(u) == "30 clusters with 300 rows"
     with finding("counts-rows", cs.UndefinedError, what="stability"):
         p.stability()
-    with finding("counts-rows", what="a guarantee of the precision"):
+    with finding("counts-rows", what="a guarantee for precision"):
         cs.choose(s, "recall", subject_to="precision >= 0.5", confidence=0.9, units=u)
     with finding("arguments-conflict", parameters=("units", "confidence")):
         cs.choose(s, "recall", subject_to="fpr <= 0.5", units=u)

@@ -293,7 +293,7 @@ def test_squares_past_every_float() -> None:
 @pytest.mark.parametrize(
     ("X", "y", "weight", "found"),
     [
-        ([1.0, 2.0], [0, 1], None, {"code": "bad-argument", "value": "float64 of the shape (2,)"}),
+        ([1.0, 2.0], [0, 1], None, {"code": "bad-argument", "value": "float64 of shape (2,)"}),
         ([["a"], ["b"]], [0, 1], None, {"code": "bad-argument", "parameter": "X"}),
         (np.array([["a"], [1]], object), [0, 1], None, {"code": "value-unfit", "name": "X"}),
         (np.zeros((2, 0)), [0, 1], None, {"code": "bad-argument", "parameter": "X"}),
@@ -301,7 +301,7 @@ def test_squares_past_every_float() -> None:
             np.zeros((2, 1), complex),
             [0, 1],
             None,
-            {"code": "bad-argument", "value": "complex128 of the shape (2, 1)"},
+            {"code": "bad-argument", "value": "complex128 of shape (2, 1)"},
         ),
         (np.zeros((2, 1)), [0, 1, 1], None, {"code": "lengths-differ", "have": 3, "need": 2}),
         (np.zeros((3, 1)), [0, 1, 2], None, {"code": "labels-many"}),

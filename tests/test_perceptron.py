@@ -277,7 +277,7 @@ def test_more_columns_than_rows() -> None:
         ({"rate": np.inf}, "rate must be positive"),
         ({"rate": np.nan}, "rate must be positive"),
         ({"max_passes": 0}, "max_passes must be at least 1"),
-        ({"variant": "voted"}, "variant must be one of 'plain', 'averaged', 'pocket'; it is 'vo"),
+        ({"variant": "voted"}, "variant must be one of 'plain', 'averaged', 'pocket', got 'vo"),
     ],
 )
 def test_options(options: Any, message: str) -> None:

@@ -168,12 +168,12 @@ def test_a_sweep_is_drawn_as_what_is_computed_from_it(s, probabilities):
 
 
 def test_axes_have_the_names_of_the_field(s, probabilities):
-    fpr, recall = "False positive rate (1 − specificity)", "Sensitivity (recall)"
+    fpr, recall = "False positive rate (1 − specificity)", "Recall (sensitivity)"
     for ax, x, y in (
         (cs.plot.roc(s), fpr, recall),
         (cs.plot.hull(s), fpr, recall),
         (cs.plot.pr(s), recall, "Precision (positive predictive value)"),
-        (cs.plot.det(s), fpr, "False negative rate (1 − sensitivity)"),
+        (cs.plot.det(s), fpr, "False negative rate (1 − recall)"),
         (cs.plot.reliability(probabilities), "Predicted probability", "Observed event rate"),
         (cs.plot.net_benefit(probabilities), "Threshold probability", "Net benefit"),
     ):
@@ -444,7 +444,7 @@ def test_a_probability_cost_lies_from_0_to_1(s, x):
 def test_net_benefit_draws_model_best_cut_and_both_trivial_rules(probabilities):
     curve = cs.net_benefit(probabilities)
     ax = saved(cs.plot.net_benefit(curve).figure).axes[0]
-    names = ["Model", "Model, best cut", "Treat all", "Treat none"]
+    names = ["Model", "Model, best threshold", "Flag all", "Flag none"]
     assert texts(ax.get_legend().get_texts()) == names
     bottom, top = ax.get_ylim()
     assert top > curve.best[1:].max()
@@ -458,7 +458,7 @@ def test_net_benefit_draws_model_best_cut_and_both_trivial_rules(probabilities):
     assert model[-1].tolist() == [1, 0]
     best = drawn(ax, "best")[0].get_xydata()[::-1]
     assert np.array_equal(best, np.column_stack((curve.threshold, curve.best))[1:])
-    flag_all = next(line for line in ax.lines if line.get_label() == "Treat all").get_xydata()
+    flag_all = next(line for line in ax.lines if line.get_label() == "Flag all").get_xydata()
     at = curve.threshold[1:]
     near = curve.flag_all[1:] > bottom
     assert np.interp(at, *flag_all.T)[near] == pytest.approx(curve.flag_all[1:][near], abs=1e-4)
@@ -468,7 +468,7 @@ def test_net_benefit_with_intervals(probabilities):
     at = [0.6, 0.1, 0.3]  # in any order
     found = cs.net_benefit_at(probabilities, at, level=0.9)
     ax = saved(cs.plot.net_benefit(cs.net_benefit(probabilities), band=found).figure).axes[0]
-    names = ["Model", "Model, best cut", "90 % CI", "Treat all", "Treat none"]
+    names = ["Model", "Model, best threshold", "90 % CI", "Flag all", "Flag none"]
     assert texts(ax.get_legend().get_texts()) == names
     (shade,) = ax.collections
     corners = {(x, round(y, 9)) for x, y in shade.get_paths()[0].vertices}
@@ -492,15 +492,15 @@ def test_smooth_curves_beside_the_counted_one(probabilities):
 def test_a_second_decision_curve_shares_the_trivial_rules(probabilities):
     one, other = (cs.net_benefit(probabilities, prior=p) for p in (None, 0.3))
     ax = cs.plot.net_benefit(one, label="a")
-    names = ["a", "a, best cut", "Treat all", "Treat none", "$b", "$b, best cut"]
+    names = ["a", "a, best threshold", "Flag all", "Flag none", "$b", "$b, best threshold"]
     assert texts(cs.plot.net_benefit(one, ax, label="$b").get_legend().get_texts()) == names
     cs.plot.net_benefit(other, ax, label="c")
     saved(ax.figure)
     assert texts(ax.get_legend().get_texts()) == [
         *names,
         "c",
-        "c, best cut",
-        "Treat all, prevalence 30 %",
+        "c, best threshold",
+        "Flag all, prevalence 30 %",
     ]
     assert ax.get_ylim()[1] > 0.3
 
@@ -513,8 +513,8 @@ def test_decision_curves_of_different_scores_share_the_trivial_rules(probabiliti
     for part in (weak, s, weak):
         ax = cs.plot.net_benefit(cs.net_benefit(part, prior=0.2), ax)
     assert texts(ax.get_legend().get_texts()) == [
-        *("Model", "Model, best cut", "Treat all", "Treat none"),
-        *("Model 2", "Model 2, best cut", "Model 3", "Model 3, best cut"),
+        *("Model", "Model, best threshold", "Flag all", "Flag none"),
+        *("Model 2", "Model 2, best threshold", "Model 3", "Model 3, best threshold"),
     ]
 
 
@@ -662,12 +662,12 @@ def test_stability_is_a_histogram_of_thresholds(s):
     known = np.count_nonzero(broken.comparable)
     assert 0 < known < 50
     assert cs.plot.stability(broken).get_title(loc="left") == (
-        f"Mean regret {broken.mean_regret:.3g} in {known} of 50 bootstrap samples, "
-        f"limits broken by {100 * broken.broken.mean():.3g} %"
+        f"Mean regret {broken.mean_regret:.3g} in {known} of 50 bootstrap samples; "
+        f"limits violated in {100 * broken.broken.mean():.3g} %"
     )
     none = cs.Stability(st.threshold, np.full(100, np.nan), np.ones(100, np.bool_))
     assert cs.plot.stability(none).get_title(loc="left") == (
-        "100 bootstrap samples, limits broken by 100 %"
+        "100 bootstrap samples; limits violated in 100 %"
     )
 
 
@@ -751,7 +751,7 @@ def test_reliability_is_level_in_blocks_and_has_a_band_and_a_histogram(probabili
     assert share == pytest.approx(count / r.mass.sum())
     assert np.array_equal(bars.edges, edges)
     assert bars.values.max() < 0  # below the curve, never behind it
-    assert texts(ax.get_legend().get_texts()) == ["$mine_$", "90 % band if calibrated"]
+    assert texts(ax.get_legend().get_texts()) == ["$mine_$", "90 % consistency band"]
     assert [0, 1] in [line.get_xdata().tolist() for line in ax.lines]
 
 
@@ -760,7 +760,7 @@ def test_a_second_reliability_curve_shares_the_name_of_the_band(probabilities):
     ax = cs.plot.reliability(r, label="a")
     cs.plot.reliability(r, ax, label="b", linestyle=":")
     saved(ax.figure)
-    assert texts(ax.get_legend().get_texts()) == ["a", "95 % band if calibrated", "b"]
+    assert texts(ax.get_legend().get_texts()) == ["a", "95 % consistency band", "b"]
     assert len({line.get_color() for line in drawn(ax, "curve")}) == 2
     assert len(ax.collections) == 2
 
@@ -1151,7 +1151,7 @@ def test_surfaces_say_what_they_need(two_features):
         cs.plot.surface(line, X, y)
     with finding("bad-argument", parameter="X", value=3):
         cs.plot.surface(half, np.column_stack((X, y)), y)
-    with finding("bad-argument", parameter="detector", subject="what detector gives"):
+    with finding("bad-argument", parameter="detector", subject="the output of detector"):
         cs.plot.surface(line.scores, X, y)
     far = X.copy()
     far[7, 1] = np.inf

@@ -183,7 +183,7 @@ def test_low_scores_mean_positive() -> None:
     assert (down.decide(0.0 - x) == up.decide(x)).all()
     assert (down.llr(0.0 - x) == up.llr(x)).all()
     assert (down.probability(0.0 - x, 0.1) == up.probability(x, 0.1)).all()
-    assert down.rule.startswith("flag up to")
+    assert down.rule.startswith("flag score ≤ ")
     again = Policy.from_json(down.to_json()).revised(costs=cs.Costs(fp=1, fn=1))
     assert again.threshold == -up.revised(costs=cs.Costs(fp=1, fn=1)).threshold
 
@@ -218,7 +218,7 @@ def test_merged_evidence_is_that_of_all_rows() -> None:
 @pytest.mark.parametrize(
     ("other", "code", "what"),
     [
-        ({"aim": "f1"}, "cant-merge", "aim"),
+        ({"aim": "f1"}, "cant-merge", "objective"),
         ({"labels": Labels("yes", "no")}, "cant-merge", "positive label"),
         ({"threshold": 0.3}, "cant-merge", "threshold"),
         ({"evidence": "corners"}, "sweep-compact", None),
@@ -261,7 +261,7 @@ def test_the_card_in_a_notebook() -> None:
     assert "&lt;b&gt;" in html
     assert "<b>" not in html
     assert not p.feasible
-    assert "not met on the evidence" in html
+    assert "violated on the evidence" in html
 
 
 def _edited(text: str, **changes: Any) -> str:

@@ -271,9 +271,9 @@ def test_an_auc_that_few_errors_decide() -> None:
         return [n.render() for n in found if n.code == "few-errors"]
 
     (text,) = about(y, score)
-    assert "as if 0.65 of 60 positives ranked below all negatives" in text
+    assert "equivalent to 0.65 of 60 positives ranked below every negative" in text
     (text,) = about(~y, -score)
-    assert "as if 0.65 of 60 negatives ranked above all positives" in text
+    assert "equivalent to 0.65 of 60 negatives ranked above every positive" in text
     assert not about(y, np.where((score >= 410) & (score < 415), -1, score))
 
 
@@ -309,12 +309,12 @@ def test_a_notice_of_few_rows_counts_in_words() -> None:
     y = np.arange(200) == 100
     one, *_ = summarise(y, {"a": np.arange(200)}).notices
     assert one == FewRows("positive", 1.0)
-    assert one.render().startswith("There is only 1 positive. One positive more or less ")
-    assert "by 100 points" in one.render()
+    assert one.render().startswith("There is only 1 positive. A single positive changes recall ")
+    assert "by 100 percentage points" in one.render()
     y = np.arange(200) >= 159
     one, *_ = summarise(y, {"a": np.arange(200)}).notices
     assert one.render().startswith("There are only 41 positives. ")
-    assert "by 2.4 points" in one.render()
+    assert "by 2.4 percentage points" in one.render()
 
 
 # ---------------------------------------------------------------------- low scores mean positive
@@ -355,13 +355,13 @@ def test_low_scores_that_mean_positive_are_turned_round_and_told_as_they_are() -
         assert_close(said, wanted)
     text = low.text()
     t = low.as_dict()["scores"][0]["operating_point"]["threshold"]
-    assert f"a: Flag up to {t!r}\n" in text
-    assert "b: Flag from " in text
+    assert f"a: Flag scores ≤ {t!r}\n" in text
+    assert "b: Flag scores ≥ " in text
     page = render(low)
-    assert f">Flag up to {t!r}</h2>" in page
-    assert ">Flag scores up to<" in page
+    assert f">Flag scores ≤ {t!r}</h2>" in page
+    assert ">Flag scores ≤<" in page
     assert "<bdi>a, from high to low</bdi>" in page
-    assert "at least the threshold; with <bdi>a</bdi>, where low scores mean" in page
+    assert "at least the threshold; with <bdi>a</bdi>, where low scores indicate" in page
 
 
 def assert_close(a: Any, b: Any) -> None:
@@ -605,14 +605,14 @@ def test_text_keeps_to_its_width(two: Summary, width: int) -> None:
     text = with_learners(two).text(width)
     # Words and numbers are not cut: lines that can't be broken may be longer.
     assert all(len(line) <= max(width, 66) for line in text.splitlines())
-    assert "where 3 % are positive" in " ".join(text.split())
+    assert "at 3 % prevalence" in " ".join(text.split())
 
 
 def test_text_says_what_matters(two: Summary) -> None:
     text = two.text()
     p = two.scores[0].point
     assert "3,000 rows: " in text
-    assert f"a: Flag from {p.threshold!r} on\n  for the least cost" in text
+    assert f"a: Flag scores ≥ {p.threshold!r}\n  objective: minimum cost" in text
     assert told_of(p)[0] in " ".join(text.split())
     assert f"{two.scores[1].auc.value:.3f} (95 % CI " in text
     assert f"AUC: a {two.scores[0].auc.value:.3f}, b " in text
@@ -622,10 +622,10 @@ def test_text_says_what_matters(two: Summary) -> None:
 def test_counts_of_rows_are_told_from_those_of_10_000_cases() -> None:
     y, a, _ = some(12_000)
     text = summarise(y, {"a": a}, maximize="f1").text()
-    assert "  of every 10,000 cases " in text
+    assert "  expected per 10,000 cases: " in text
     assert re.search(r"\n  caught  +\d+ of [\d,]+ positives\n", text)
     few = summarise(y[:9000], {"a": a[:9000]}, maximize="f1").text()
-    assert "of 9,000 cases " in few
+    assert "on these rows: 9,000 cases, " in few
 
 
 def test_of_many_groups_the_worst_are_shown() -> None:
@@ -671,7 +671,9 @@ def test_units_that_tell_no_interval() -> None:
 
 def test_costs_that_nobody_gave_are_explained() -> None:
     y, a, _ = some(300)
-    words = "No costs were given. The slider starts where both classes weigh the same."
+    words = (
+        "No costs were given. The slider starts where both classes contribute equally to the cost."
+    )
     for options, said in (({"maximize": "f1"}, True), ({"costs": cs.Costs(fp=1, fn=9)}, False)):
         page = render(summarise(y, {"a": a}, **options))
         assert (words in page) is said
@@ -688,25 +690,24 @@ def test_what_was_aimed_at_has_an_interval() -> None:
         assert e is not None
         assert one.measures[aim].interval == cs.Interval(e.low, e.high, 0.95)
         text = Estimate.of(e).text()
-        assert f" {text} on new rows, " in summary.text()
+        assert f" {text} expected on new rows, " in " ".join(summary.text().split())
         assert f'<span data-live="{aim}-expected">{text}</span>' in render(summary)
-        assert f"expected on new rows: {text}; {number_text(one.point.value)} on these" in render(
-            summary
-        )
+        here = number_text(one.point.value)
+        assert f": {text} expected on new rows, {here} on these rows<" in render(summary)
     assert summarise(y, {"a": a}, maximize="f1").scores[0].measures["mcc"].interval is None
 
 
 def test_averages_over_groups_are_told_alike() -> None:
     y, a, b = some(3000)
     summary = summarise(y, {"a": a, "b": b}, group=np.arange(3000) % 30)
-    text, page = summary.text(), render(summary)
+    text, wide, page = summary.text(), summary.text(120), render(summary)
     for name, score in (("a", a), ("b", b)):
         g = cs.by_group(y, score, np.arange(3000) % 30)
-        assert f"AUC of {name} inside group, of 30 groups\n" in text
+        assert f"AUC of {name} within group (30 groups)\n" in text
         for average, words in AVERAGES.items():
             span = g.interval(average)
             mean = Estimate(getattr(g, average), span).text()
-            assert f"  {average:<8}  {mean}  {words}\n" in text
+            assert f"  {average:<8}  {mean}  {words}\n" in wide
             assert mean in page
             assert f'{average}<em class="said">{words}</em>' in page
     d = summary.as_dict()["groups"]["scores"][1]
@@ -715,7 +716,7 @@ def test_averages_over_groups_are_told_alike() -> None:
     assert (d["averages"]["macro"]["low"], d["averages"]["macro"]["high"]) == tuple(span)
     # One group tells no interval.
     alone = summarise(y, {"a": a}, group=["x"] * 3000).text()
-    assert f"\n  pooled    {cs.sweep(y, a).auc:.3f}  of all pairs" in alone
+    assert f"\n  pooled    {cs.sweep(y, a).auc:.3f}  share of within-group pairs" in alone
 
 
 def test_options_are_not_broken() -> None:
@@ -752,12 +753,12 @@ def test_text_of_another_prior_says_so(two: Summary) -> None:
     precision, share = point.expect("precision"), point.expect("flagged_rate")
     assert precision is not None
     assert share is not None
-    assert f"precision, where 3 % are positive      {per_cent(precision.value)} (" in text
-    assert f"share flagged, where 3 % are positive  {per_cent(share.value)} (" in text
-    assert "recall, where" not in text
-    assert "precision, where 3 % are positive" in render(two)
+    assert f"precision at 3 % prevalence      {per_cent(precision.value)} (" in text
+    assert f"share flagged at 3 % prevalence  {per_cent(share.value)} (" in text
+    assert "recall at" not in text
+    assert "precision at 3 % prevalence" in render(two)
     y, a, _ = some(300)
-    assert ", where" not in summarise(y, {"a": a}).text()
+    assert "prevalence" not in summarise(y, {"a": a}).text()
 
 
 def test_weighted_counts_are_short() -> None:
@@ -775,9 +776,9 @@ def test_weighted_counts_are_short() -> None:
 def test_aims_are_words() -> None:
     y, a, _ = some(300)
     text = summarise(y, {"a": a}, maximize="balanced_rate").text()
-    assert "for the best mean of recall and specificity" in " ".join(text.split())
+    assert "objective: maximum balanced accuracy" in " ".join(text.split())
     assert "_" not in text
-    assert "for the most recall" in summarise(
+    assert "objective: maximum recall" in summarise(
         y, {"a": a}, maximize="recall", subject_to="fpr <= 0.1"
     ).text(200)
 
@@ -993,11 +994,11 @@ def test_the_page_says_everything_without_its_script(two: Summary) -> None:
     words = re.sub(r"<[^>]*>", " ", body)
     p = two.scores[0].point
     assert "<title>Title &amp; more</title>" in page
-    assert f"Flag from {p.threshold!r} on" in words
+    assert f"Flag scores ≥ {p.threshold!r}" in words
     assert natural(p.confusion, p.question.prior) in words
     assert p.expected is not None
     cost = Estimate.of(p.expected).times(1000).text()
-    assert f"Cost per 1,000 cases expected on new rows: {cost}; flag none: " in words
+    assert f"Cost per 1,000 cases: {cost} expected on new rows, " in words
     for word in ("logistic", "largest weights", "all numbers", "confusion matrix", "rows.csv"):
         assert word in words.lower()
     for one in two.scores:
@@ -1051,7 +1052,7 @@ def test_a_calibrated_threshold_is_told_as_a_probability() -> None:
         one = summarise(y, {"a": a}, calibrators={"a": c}, costs=cs.Costs(fp=1, fn=9), prior=prior)
         t = one.scores[0].point.threshold
         p = float(c.probability(t, float(np.mean(y)) if prior is None else prior))
-        assert f">Flag from {100 * p:.3g} % on, score ≥ {t!r}</h2>" in render(one)
+        assert f">Flag scores ≥ {t!r} (probability ≥ {100 * p:.3g} %)</h2>" in render(one)
 
 
 def test_costs_stand_beside_their_baselines() -> None:
@@ -1061,8 +1062,9 @@ def test_costs_stand_beside_their_baselines() -> None:
     cost = summary.scores[0].measures["cost"].value
     none, every = (1000 * x for x in summary.baselines.values())
     saved = number_text(100 * (1 - cost / min(summary.baselines.values())))
-    both = f"flag none: {number_text(none)}, flag all: {number_text(every)}"
-    assert f"; {both}; saves {saved} %<" in render(summary)
+    assert every < none
+    both = f"flagging all ({number_text(every)}); flagging none: {number_text(none)}"
+    assert f"; {saved} % below {both}<" in render(summary)
     assert summarise(y, {"a": a}).baselines is None
 
 
@@ -1075,7 +1077,7 @@ def test_rows_beyond_the_axis_are_counted() -> None:
     assert (below, above) == (np.sum(a < axis.low), np.sum(a > axis.high))
     assert (below >= 1, above >= 2) == (True, True)
     page = render(summarise(y, {"a": a}))
-    assert f"Rows beyond the axis are in the outermost bins: {below} below" in page
+    assert f"The end bins include rows beyond the axis: {below} below" in page
     assert "Rows beyond the axis" not in render(summarise(y, {"a": np.round(a, 0).clip(-1, 1)}))
 
 

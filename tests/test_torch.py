@@ -209,7 +209,7 @@ def test_other_shape_is_the_right_error(put):
     with finding("bad-argument", parameter="score"):
         ct.sweep(put([1]), put(0.5))
     for shape in ((2, 2), (4, 1, 1), (1, 1, 4)):
-        with finding("bad-argument", value=Shown(f"of the shape {shape}")):
+        with finding("bad-argument", value=Shown(f"shape {shape}")):
             ct.roc_auc_score(put([1, 0, 1, 0]), put(torch.arange(4.0).reshape(shape)))
 
 
@@ -717,9 +717,9 @@ def test_bad_states_change_nothing():
         metric.load_state_dict(None)
     for classes, value in (
         (None, None),
-        (torch.ones(1), "torch.float32 of the shape (1,)"),
-        (torch.ones(()), "torch.float32 of the shape ()"),
-        (torch.ones(2) * 1j, "torch.complex64 of the shape (2,)"),
+        (torch.ones(1), "torch.float32 of shape (1,)"),
+        (torch.ones(()), "torch.float32 of shape ()"),
+        (torch.ones(2) * 1j, "torch.complex64 of shape (2,)"),
     ):
         with finding("field-unfit", field="classes", value=value):
             metric.load_state_dict(state | {"classes": classes})

@@ -74,7 +74,7 @@ def test_the_detector_is_the_line_of_its_learner_on_all_rows(learner):
     assert np.array_equal(t.line.w, w)
     assert np.allclose(t.detector.scores(data), X @ w + b, rtol=1e-9, atol=1e-9)
     assert t.learner == learner
-    assert t.why == f"{learner} was asked for."
+    assert t.why == f"{learner} was chosen by the user."
 
 
 def rows(X: Any, y: Any) -> Any:
@@ -190,10 +190,10 @@ def test_probabilities_of_labels_drawn_at_random_are_not_believed():
 def test_pages_say_whose_probabilities_they_show():
     t = train(table(200), "y", learner="fisher")
     page = render(summarise_fit(t))
-    assert "Calibrators were fitted to other rows (cross-fitting)." in page
-    assert "this is too optimistic" not in page
+    assert "Each row was calibrated by a model fitted without it (cross-fitting)." in page
+    assert "this plot is optimistic" not in page
     text = " ".join(summarise_fit(t).text(80).split())
-    said = "each by a line, and its probability by a calibrator, that were fitted to other rows"
+    said = "each row was scored and calibrated by models fitted without it"
     assert said in text
 
 
@@ -285,9 +285,7 @@ def test_auto_takes_the_best():
     value = {c.name: c.value for c in t.compared}
     assert list(value) == ["mean-difference", "gaussian", "logistic", "structural"]
     assert t.learner == max(value, key=lambda name: value[name])
-    assert t.why == (
-        f"{t.learner} has the best AUC on rows it was not fitted to, {value[t.learner]:.4g}."
-    )
+    assert t.why == (f"{t.learner} has the highest cross-validated AUC ({value[t.learner]:.4g}).")
     for c in t.compared:
         assert c.value == cs.sweep(t.y, t.scores[c.name]).auc
         if c.name == t.learner:
@@ -469,7 +467,7 @@ def test_weights_are_on_record():
     assert "\n  on these rows, by weight\n" in summarise_fit(t).text()
     page = render(summarise_fit(t), "t")
     assert "<p>Weight of the rows at this threshold.</p>" in page
-    assert "% band if calibrated" in page
+    assert "% consistency band" in page
     plain = render(summarise_fit(train(table(400), "y", learner="mean-difference")), "t")
     assert "<p>Rows at this threshold.</p>" in plain
 

@@ -26,20 +26,27 @@ def verdict(y: Any, score: Any, aim: Any = "f1", **options: Any) -> Verdict:
 def test_a_threshold_that_nothing_speaks_against() -> None:
     y, score = scores()
     p = cs.choose(cs.sweep(y, score), "f1")
-    assert p.verdict == Verdict(State.USABLE, f"Flag from {p.threshold!r} on")
+    assert p.verdict == Verdict(State.USABLE, f"Flag scores ≥ {p.threshold!r}")
     assert p.verdict.finding is None
-    assert judge(p, probability=0.0351).headline == f"Flag from 3.51 % on, score ≥ {p.threshold!r}"
+    rule = f"Flag scores ≥ {p.threshold!r} (probability ≥ 3.51 %)"
+    assert judge(p, probability=0.0351).headline == rule
     low = judge(p, reverse=True, probability=0.0351).headline
-    assert low == f"Flag from 3.51 % on, score ≤ {-p.threshold!r}"
+    assert low == f"Flag scores ≤ {-p.threshold!r} (probability ≥ 3.51 %)"
 
 
 @pytest.mark.parametrize(
     ("shift", "limits", "state", "code", "words"),
     [
         (-1.5, None, "unusable", "inverted", "Worse than chance: AUC 0.1"),
-        (0.0, None, "unusable", "no-better-than-chance", "Not shown to be better than chance: AUC"),
+        (
+            0.0,
+            None,
+            "unusable",
+            "no-better-than-chance",
+            "Not significantly better than chance: AUC",
+        ),
         (1.5, "precision >= 0.999", "unusable", "infeasible", "No threshold meets precision ≥"),
-        (1.5, "precision >= 0.01", "usable", None, "Flag from "),
+        (1.5, "precision >= 0.01", "usable", None, "Flag scores ≥ "),
     ],
 )
 def test_states(shift: float, limits: Any, state: str, code: Any, words: str) -> None:
@@ -55,7 +62,7 @@ def test_states(shift: float, limits: Any, state: str, code: Any, words: str) ->
 def test_a_limit_that_cannot_be_shown_says_the_confidence() -> None:
     y, score = scores()
     found = verdict(y, score, "recall", subject_to="precision >= 0.95", confidence=0.9)
-    wanted = "No threshold is shown to meet precision ≥ 0.95 with 90 % confidence"
+    wanted = "No threshold can be guaranteed to meet precision ≥ 0.95 at 90 % confidence"
     assert (found.state, found.headline) == (State.UNUSABLE, wanted)
 
 
@@ -90,7 +97,7 @@ def test_one_class_and_weights_without_squares() -> None:
     y, score = scores()
     weighted = cs.sweep(y, -score, np.full(len(y), 0.5))
     found = cs.choose(weighted, "f1").verdict
-    assert found.headline == f"Not shown to be better than chance: AUC {weighted.auc:.3f}"
+    assert found.headline == f"Not significantly better than chance: AUC {weighted.auc:.3f}"
 
 
 def test_a_summary_has_one_for_each_score() -> None:

@@ -237,13 +237,13 @@ class AUROC:
             raise DataError(FieldUnfit("state", "what state_dict() returned", state))
         missing = [name for name in _STATE if name not in state]
         if missing:
-            raise DataError(FieldUnfit(missing[0], "there"))
+            raise DataError(FieldUnfit(missing[0], "present"))
         for name in _STATE:
             if not isinstance(state[name], Tensor):
                 raise DataError(FieldUnfit(name, "a tensor", state[name]))
         classes = state["classes"]
         if classes.shape != (2,) or classes.is_complex():
-            value = Shown(f"{classes.dtype} of the shape {tuple(classes.shape)}")
+            value = Shown(f"{classes.dtype} of shape {tuple(classes.shape)}")
             raise DataError(FieldUnfit("classes", "the negative and the positive label", value))
         negative, positive = classes.tolist()
         if positive != _label(self.positive):
@@ -313,8 +313,8 @@ def _tensors(y: object, score: object, weight: object) -> tuple[Tensor, Tensor, 
     for name, column in (("label", label), ("weight", w)):
         if column is not None and column.device != s.device:
             rule = f"be on the device of the scores, {s.device}"
-            hint = f"Move it: tensor.to({str(s.device)!r})."
-            raise DataError(BadArgument(name, rule, Shown(f"on {column.device}"), hint))
+            hint = f"Use tensor.to({str(s.device)!r})."
+            raise DataError(BadArgument(name, rule, Shown(f"one on {column.device}"), hint))
     return label, s, w
 
 
@@ -323,14 +323,17 @@ def _tensor(given: object, name: str) -> Tensor:
         values = given
     else:
         if not hasattr(given, "__dlpack__"):
-            hint = "Lists, data frames and all that is in the host's memory are for cutscore.sweep."
+            hint = "Use cutscore.sweep for lists, data frames and other data in host memory."
             raise DataError(BadArgument(name, "be a tensor", given, hint))
         if isinstance(given, np.ndarray) and min(given.strides, default=0) < 0:
             given = given.copy()  # torch has no such tensors: it would end the process
         try:
             values = from_dlpack(given)
         except (BufferError, RuntimeError, TypeError) as error:
-            rule, hint = "be memory that torch can share", "Pass a tensor, or use cutscore.sweep."
+            rule, hint = (
+                "be in memory that torch can share",
+                "Pass a tensor, or use cutscore.sweep.",
+            )
             raise DataError(BadArgument(name, rule, given, hint)) from error
     if values.layout is not torch.strided:
         value, hint = Shown(str(values.layout)), "Pass .to_dense()."
@@ -428,7 +431,7 @@ def _float64(weight: Tensor | None) -> Tensor | None:
     except TypeError as error:  # Apple's mps
         assert weight is not None
         rule = "be on a device that has float64, in which weights are added up"
-        value, hint = Shown(f"on {weight.device}"), "Pass all columns on the CPU: tensor.cpu()."
+        value, hint = Shown(f"one on {weight.device}"), "Pass all columns on the CPU: tensor.cpu()."
         raise DataError(BadArgument("weight", rule, value, hint)) from error
 
 

@@ -217,7 +217,7 @@ class Calibrator(Frozen):
 class Affine(Calibrator):
     """LLR = γ (score − d₀): logistic and Platt's calibration.
 
-    ``±inf`` have the LLR ±inf; with γ = 0 every score has the LLR 0.
+    ``±inf`` have the LLR ±inf; with γ = 0 every score has LLR 0.
 
     Parameters
     ----------
@@ -256,7 +256,7 @@ class Affine(Calibrator):
     def inverse(self, llr: ArrayLike) -> Floats | float:
         """The score that has this log-likelihood ratio: LLR/γ + d₀."""
         if not self.gamma:
-            why = "can't be inverted: every score has the LLR 0"
+            why = "can't be inverted: every score has LLR 0"
             raise UndefinedError(Undefined("a calibrator with γ = 0", why))
         # The inverse of an affine map is an affine map, checks of the input included.
         return Affine(1 / self.gamma, -self.gamma * self.d0).llr(llr)
@@ -273,7 +273,7 @@ class Affine(Calibrator):
         sign = "−" if self.d0 >= 0 else "+"
         text = f"LLR = {self.gamma:.3g} (score {sign} {abs(self.d0):.4g}), {self.method}"
         if self.gamma < 0:
-            text += "; decreasing: low scores mean positive"
+            text += "; decreasing: low scores indicate positives"
         return self._with_comparison(text)
 
 

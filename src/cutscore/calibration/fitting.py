@@ -149,12 +149,12 @@ def calibrate(  # noqa: PLR0913 - the options of the methods
     options = {name: value for name, value in given.items() if value is not None}
     if method == "monotone":
         method = "isotonic"
-    hint = "What scikit-learn calls sigmoid is 'platt'." if method == "sigmoid" else ""
+    hint = "scikit-learn's sigmoid is called 'platt' here." if method == "sigmoid" else ""
     one_of("method", method, _OPTIONS, hint)
     for name, value in options.items():
         if name not in _OPTIONS[method]:
             users = [m for m, known in _OPTIONS.items() if name in known]
-            rule = f"be left out with {shown(method)}"
+            rule = f"be omitted with {shown(method)}"
             hint = f"It is an option of {either(users, 'and')}."
             raise DataError(BadArgument(name, rule, value, hint))
     check_sweep(s).needs_scores("calibration")
@@ -482,6 +482,6 @@ def _check_folds(folds: object, least: int) -> int:
     if not isinstance(folds, (int, np.integer)) or isinstance(folds, bool) or folds < 2:
         raise DataError(BadArgument("folds", "be an integer of at least 2", folds))
     if least < 2:
-        hint = "Name a method, such as 'platt' with smooth=True."
+        hint = "Choose a method, such as 'platt' with smooth=True."
         raise UndefinedError(TooFew("cross-fitting", 2, "rows of each class", least, hint))
     return min(int(folds), least)

@@ -21,9 +21,9 @@ def lowest_score(calibrator: Calibrator, llr: float) -> float:
     if not calibrator.monotone:
         raise UndefinedError(
             Undefined(
-                "the lowest score to flag from",
-                "does not exist: the calibrator's LLR falls where the score rises",
-                "Calibrate with one that never falls, such as 'monotone'.",
+                "the lowest score to flag",
+                "does not exist: the calibrator's LLR is not increasing",
+                "Use an increasing calibrator, such as 'isotonic'.",
             )
         )
     first = calibrator.steps[0] if isinstance(calibrator, Chain) else calibrator

@@ -104,11 +104,11 @@ def calibration_line(s: Sweep, *, level: float = 0.95) -> CalibrationLine:
     s.needs_both_classes("a calibration line")
     if p[0] == 1 or p[-1] == 0:
         certain, rule = 1.0 if p[0] == 1 else 0.0, "above 0 and below 1"
-        hint = "Clip them, and say so."
+        hint = "Clip them, and report that you did."
         raise DataError(NotProbabilities("a calibration line", certain, rule, hint))
     if len(s) < 2:
         raise UndefinedError(
-            NoVariation("the probability", "over these rows", "there is no calibration slope")
+            NoVariation("the probability", "over these rows", "the calibration slope is undefined")
         )
     if not all(overlaps(s.pos, s.neg)):
         raise UndefinedError(NoOverlap("a calibration slope"))

@@ -114,7 +114,7 @@ def isotonic(
     s.needs_both_classes("isotonic calibration")
     if not smooth and (interpolate or strict):
         rule = "a calibrator that is interpolated or strictly increasing must have finite ends"
-        raise DataError(Conflict(("smooth", "interpolate", "strict"), rule, "Leave {0}=False out."))
+        raise DataError(Conflict(("smooth", "interpolate", "strict"), rule, "Drop {0}=False."))
     b = blocks(s)
     with np.errstate(divide="ignore", over="ignore", under="ignore"):
         odds = b.pos / b.neg

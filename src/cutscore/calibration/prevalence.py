@@ -138,7 +138,7 @@ def corrected_prevalence(
     rates = samples.rates
     if rates.tpr == rates.fpr:
         why = "can't be estimated where recall and false positive rate are equal"
-        raise UndefinedError(Undefined(_WHAT, why, "Take another threshold."))
+        raise UndefinedError(Undefined(_WHAT, why, "Use another threshold."))
     estimate = min(max((rates.flagged - rates.fpr) / (rates.tpr - rates.fpr), 0.0), 1.0)
     least = samples.statistic(estimate)
     limit = least + NormalDist().inv_cdf((1 + level) / 2) ** 2
@@ -219,11 +219,11 @@ def _samples(labelled: Confusion, flagged: int, total: int) -> _Samples:
         raise DataError(BadArgument("labelled", "be a Confusion", labelled))
     for cell in (labelled.tp, labelled.fp, labelled.fn, labelled.tn):
         if not isinstance(cell, (Integral, np.integer)) or cell < 0:
-            raise DataError(BadArgument("labelled", "hold counts of unweighted rows", cell))
+            raise DataError(BadArgument("labelled", "contain counts of unweighted rows", cell))
     if not isinstance(total, Integral) or total < 1:
-        raise DataError(BadArgument("total", "be a whole number of rows, at least 1", total))
+        raise DataError(BadArgument("total", "be an integer of at least 1", total))
     if not isinstance(flagged, Integral) or not 0 <= flagged <= total:
-        raise DataError(BadArgument("flagged", f"be a whole number from 0 to {total}", flagged))
+        raise DataError(BadArgument("flagged", f"be an integer from 0 to {total}", flagged))
     if not (labelled.positives and labelled.negatives):
         only = "negative" if labelled.negatives else "positive"
         have = f"{only} ({labelled.total:,} of them)"

@@ -233,7 +233,7 @@ def _ratio(samples: _Samples, g: _Function, level: float) -> tuple[float, Interv
     a, b = m - neg, pos - neg
     if not abs(b) > 1e-12:
         why = "can't be estimated from scores with the same mean rank in both classes"
-        raise UndefinedError(Undefined("the prior of a batch", why, "Take another score."))
+        raise UndefinedError(Undefined("the prior of a batch", why, "Use another score."))
     best = min(max(a / b, 0.0), 1.0)
     parts = np.array((v, best**2 * v_pos, (1 - best) ** 2 * v_neg))
     if not parts.sum() > 0:

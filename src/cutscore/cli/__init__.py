@@ -55,7 +55,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         except KeyboardInterrupt:
             _drop_output()
             several = getattr(arguments, "command", "") == "demo"
-            _say("interrupted." if several else "interrupted; files are as they were.")
+            _say("interrupted." if several else "interrupted; no files were changed.")
             return INTERRUPTED
 
 
@@ -150,7 +150,7 @@ def _report_failure(error: Exception, arguments: Namespace | None, as_json: bool
         _drop_output()
         if isinstance(error, BrokenPipeError):
             return DONE  # the reader has seen enough
-        _say(f"can't write to the standard output: {error.strerror}.")
+        _say(f"can't write to standard output: {error.strerror}.")
         return FAILED
     found = _finding(error, arguments)
     if as_json:

@@ -13,12 +13,12 @@ from cutscore.core.labels import binarize
 from cutscore.core.numbers import p_value_text
 from cutscore.detector import Detector
 from cutscore.measures.aim import Aim
-from cutscore.policy.check import Outcome, PolicyCheck
+from cutscore.policy.check import Outcome, PolicyCheck, limit_word
 from cutscore.policy.words import promise_name, promise_text
 
 
 def run(arguments: Namespace) -> tuple[str, int]:
-    """What was promised, beside what labelled rows show."""
+    """What was expected, beside what labelled rows show."""
     detector = Detector.load(arguments.model)
     table = shared.source(arguments)
     label = arguments.label or detector.policy.labels.column or shared.label_of(arguments, table)
@@ -42,7 +42,7 @@ def _plain(found: PolicyCheck, arguments: Namespace) -> dict[str, Any]:
 
 def _text(found: PolicyCheck, aim: Aim, width: int) -> str:
     """The verdict, then limits, promises and the share of positives, then what else there is."""
-    rows = [("", "promised", "here", ""), *_rows(found, aim)]
+    rows = [("", "expected", "observed", ""), *_rows(found, aim)]
     sizes = [max(len(row[k]) for row in rows) for k in range(3)]
     lines = [
         f"  {a:<{sizes[0]}}  {b:<{sizes[1]}}  {c:<{sizes[2]}}  {d}".rstrip() for a, b, c, d in rows
@@ -53,13 +53,14 @@ def _text(found: PolicyCheck, aim: Aim, width: int) -> str:
         for line in wrap(one.render(COMMAND), width, break_on_hyphens=False)
     ]
     seen = f"{found.rows:,.6g} rows; {100 * found.level:g} % confidence intervals"
-    return "\n".join([found.headline, seen, "", *lines, *([""] if notes else []), *notes])
+    first = wrap(found.headline, width, break_on_hyphens=False)
+    return "\n".join([*first, seen, "", *lines, *([""] if notes else []), *notes])
 
 
 def _rows(found: PolicyCheck, aim: Aim) -> Iterator[tuple[str, str, str, str]]:
     for limit, one in zip(aim.limits, found.limits, strict=True):
         here = promise_text(limit.measure.name, one.observed, level=False)
-        yield one.words, "", here, one.state
+        yield one.words, "", here, limit_word(one)
     for each in (*found.promises, found.prevalence):
         promised, here = (
             promise_text(each.name, e, level=False) for e in (each.promised, each.observed)
@@ -70,4 +71,4 @@ def _rows(found: PolicyCheck, aim: Aim) -> Iterator[tuple[str, str, str, str]]:
 def _agreement(one: Outcome) -> str:
     if one.agrees is None or one.p is None:
         return ""
-    return "agrees" if one.agrees else f"differs, {p_value_text(one.p)}"
+    return "consistent" if one.agrees else f"differs, {p_value_text(one.p)}"

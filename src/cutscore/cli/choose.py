@@ -31,11 +31,13 @@ def run(arguments: Namespace) -> tuple[str, int]:
     if arguments.output == "-" and arguments.json:
         raise UsageError(Usage("-o - and --json both write to standard output"))
     if costs is None and arguments.maximize is None:
-        aim = "Give {0} fp=1,fn=20 or {1} f1."
-        raise UsageError(Conflict(("costs", "maximize"), "there must be one aim", aim))
+        aim = "Use {0} fp=1,fn=20 or {1} f1."
+        raise UsageError(Conflict(("costs", "maximize"), "no objective given", aim))
     what = shared.named(arguments)
     if len(what.scores) != 1:
-        raise UsageError(BadArgument("score", "name one score", some(what.scores, show=str)))
+        raise UsageError(
+            BadArgument("score", "name exactly one score", some(what.scores, show=str))
+        )
     name = what.scores[0]
     point = None
     reverse = name in arguments.reverse

@@ -21,12 +21,12 @@ def run(arguments: Namespace) -> tuple[str, int]:
     shared.check_options(arguments)
     costs = shared.costs(arguments)
     if arguments.prior is not None and costs is None:
-        raise UsageError(Conflict(("prior", "costs"), "a prior belongs to costs", shared.NEEDS))
+        raise UsageError(Conflict(("prior", "costs"), "a prior only affects costs", shared.NEEDS))
     what = shared.named(arguments)
     rows = shared.rows(arguments, what, unit=arguments.unit)
     shared.remark(arguments, rows.note)
     if len(rows.scores) != 2:
-        rule = "name two scores to compare"
+        rule = "name exactly two scores"
         raise UsageError(BadArgument("score", rule, some(rows.scores, show=str)))
     (a, x), (b, z) = (
         (name, 0.0 - s if name in arguments.reverse else s) for name, s in rows.scores.items()
@@ -48,7 +48,7 @@ def run(arguments: Namespace) -> tuple[str, int]:
             shared.remark(arguments, Inverted(value, name, name in arguments.reverse))
     if arguments.json:
         return shared.as_json(_plain(found)), 0
-    names = tuple(f"{n} (low is positive)" if n in arguments.reverse else n for n in (a, b))
+    names = tuple(f"{n} (low = positive)" if n in arguments.reverse else n for n in (a, b))
     text = _text(replace(found, names=(names[0], names[1])), shared.width(), shared.color())
     if not arguments.sql:
         words = shared.columns(arguments, what, a if found.a >= found.b else b)
@@ -62,10 +62,10 @@ def _text(found: Comparison, width: int, color: bool = False) -> str:
     test = "z" if found.df == inf else f"t({found.df:.4g})"
     lines.append(f"  {_METHODS[found.method]}: {test} = {number_text(found.z)}")
     if found.powerless:
-        lines.append("  no power: these rows would not show even a perfect score as better")
+        lines.append("  too little power: even a perfect score would not be significantly better")
     costs = found.cost_text(1000)
     if costs is not None:
-        lines.append(f"cost of 1,000 cases: {costs}")
+        lines.append(f"cost per 1,000 cases: {costs}")
     return render_blocks(iter([paragraph(lines)]), width, color=color)
 
 
@@ -73,7 +73,7 @@ _METHODS = {
     "t": "paired DeLong test",
     "delong": "paired DeLong test",
     "bootstrap": "paired bootstrap test",
-    "units": "paired DeLong test, rows clustered by unit",
+    "units": "paired DeLong test for clustered rows",
 }
 
 

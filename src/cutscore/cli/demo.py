@@ -88,13 +88,14 @@ def demonstrate(folder: Path) -> str:
         "",
         f"  learner    {trained.learner}, the best of {len(trained.compared)} in cross-validation",
         f"  AUC        {summary.scores[0].auc.text()}",
-        f"  threshold  hold scores from {point.threshold:g} on: {_caught(point.confusion)}",
-        f"  cost       {cost.times(1000).text()} per 1,000; {baselines(point)[0]}",
+        f"  threshold  hold payments with score ≥ {point.threshold:g}: catches "
+        f"{_caught(point.confusion)}",
+        f"  cost       {cost.times(1000).text()} per 1,000 payments; {baselines(point)[0]}",
         "",
         f"{len(flagged)} of 1,000 new payments are held. The three most suspicious:",
         *(f"  {r['payment']}  {100 * r['probability']:.0f} %  {r['why']}" for r in flagged[:3]),
         "",
-        f"next: open {page} in a browser; {model.name} and the tables are beside it",
+        f"next: open {page} in a browser; {model.name} and the CSV files are in the same folder",
     ]
     return "\n".join(lines)
 

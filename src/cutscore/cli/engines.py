@@ -45,7 +45,7 @@ def limit(arguments: Namespace) -> int:
 def choose_engine(arguments: Namespace, table: Table, columns: int) -> str:
     """The engine that was named; or memory, if so many columns of the table fit into it well."""
     if arguments.master and arguments.engine != "spark":
-        raise UsageError(Usage("--master is for --engine spark"))
+        raise UsageError(Usage("--master applies only to --engine spark"))
     if arguments.memory_limit is not None:
         limit(arguments)
     if arguments.engine == "spark":
@@ -53,7 +53,7 @@ def choose_engine(arguments: Namespace, table: Table, columns: int) -> str:
     if arguments.engine != "auto":
         if arguments.engine == "arrow" and table.is_sparse:
             rule = "libsvm files are read into memory"
-            raise UsageError(Usage(rule, "Leave out --engine arrow."))
+            raise UsageError(Usage(rule, "Drop --engine arrow."))
         return str(arguments.engine)
     if table.is_sparse:
         return "memory"
@@ -66,10 +66,10 @@ def choose_engine(arguments: Namespace, table: Table, columns: int) -> str:
 def _check_paths(arguments: Namespace, table: Table) -> None:
     if arguments.sql is not None or not arguments.paths or "-" in arguments.paths:
         rule = "--engine spark reads Parquet files that executors can reach"
-        raise UsageError(Usage(rule, "Name them."))
+        raise UsageError(Usage(rule, "Pass their paths."))
     if table.rows is None:
-        rule = f"--engine spark reads Parquet files; {table.where} is none"
-        raise UsageError(Usage(rule, "Write it as Parquet: cutscore.tables.write_table does."))
+        rule = f"--engine spark reads Parquet files; {table.where} is not one"
+        raise UsageError(Usage(rule, "Convert it with cutscore.tables.write_table."))
 
 
 def sweep_tables(
@@ -164,7 +164,7 @@ class _Told:
 def session(arguments: Namespace) -> Iterator[Any]:
     """A session of Spark, ended afterwards."""
     if not arguments.deadline > 0:
-        raise UsageError(BadArgument("deadline", "be more than 0 seconds", arguments.deadline))
+        raise UsageError(BadArgument("deadline", "be above 0", arguments.deadline))
     try:
         from cutscore import spark as engine
     except ImportError:

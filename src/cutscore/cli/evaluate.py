@@ -42,8 +42,8 @@ def run(arguments: Namespace) -> tuple[str, int]:
             said["label"] += f" = {quote_if_spaced(arguments.positive)}"
         engine = engines.choose_engine(arguments, what.source, len(what.scores) + 2)
         if arguments.unit and arguments.engine not in ("auto", "memory"):
-            rule = "intervals of clusters need all rows in memory"
-            raise UsageError(Usage(rule, f"Leave out --unit, or --engine {arguments.engine}."))
+            rule = "intervals for clusters require all rows in memory"
+            raise UsageError(Usage(rule, f"Drop --unit or --engine {arguments.engine}."))
         if engine == "memory" or arguments.unit:
             rows = shared.rows(arguments, what, arguments.group, arguments.unit)
             note = rows.note

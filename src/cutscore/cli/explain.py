@@ -18,9 +18,9 @@ def run(arguments: Namespace) -> tuple[str, int]:
         return "\n".join(f"{code:<24} {meaning(kind)[0]}" for code, kind in known.items()), 0
     if arguments.code not in known:
         near = get_close_matches(arguments.code, list(known), 3, 0.5)
-        hint = f"Did you mean {', '.join(near)}?" if near else "cutscore explain lists all."
-        rule = "be that of a message"
-        raise UsageError(BadArgument("code", rule, arguments.code, hint, subject="a code"))
+        hint = f"Did you mean {', '.join(near)}?" if near else "cutscore explain lists all codes."
+        rule = "be a known one"
+        raise UsageError(BadArgument("code", rule, arguments.code, hint, subject="the code"))
     kind = known[arguments.code]
     example = kind(**kind.example).render(COMMAND)
     lines = [f"{arguments.code} ({kind.severity})", ""]

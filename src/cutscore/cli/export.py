@@ -39,13 +39,13 @@ def load():
 def run(arguments: Namespace) -> tuple[str, int]:
     """A model in another form."""
     if arguments.keep and arguments.to != "sql":
-        raise UsageError(Usage("--keep is for --to sql", f"This is --to {arguments.to}."))
+        raise UsageError(Usage("--keep applies only to --to sql", f"This is --to {arguments.to}."))
     shared.check_outputs(arguments)
     detector = Detector.load(arguments.model)
     content: str | bytes
     if arguments.to == "onnx":
         if arguments.output == "-" and (sys.stdout.isatty() or not hasattr(sys.stdout, "buffer")):
-            raise UsageError(Usage("an ONNX file is not text to look at", "Give -o model.onnx."))
+            raise UsageError(Usage("an ONNX file is binary", "Use -o model.onnx."))
         model = to_onnx(detector, dtype="float32" if arguments.float32 else "float64")
         content = model.SerializeToString()
     elif arguments.to == "sql":

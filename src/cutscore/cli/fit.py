@@ -60,7 +60,7 @@ def run(arguments: Namespace) -> tuple[str, int]:
         files[arguments.output] = trained.detector.to_json() + "\n"
     if arguments.report:
         files[arguments.report] = shared.page(
-            arguments, summary, f"Detector of {quote_if_spaced(arguments.target)}"
+            arguments, summary, f"Model for {quote_if_spaced(arguments.target)}"
         )
     code = 0 if trained.point.feasible else INFEASIBLE
     text = shared.as_json(summary.as_dict(COMMAND)) if arguments.json else shared.shown(summary)

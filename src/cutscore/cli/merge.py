@@ -27,8 +27,9 @@ def run(arguments: Namespace) -> tuple[str, int]:
     shared.check_outputs(arguments)
     parts = {path: Detector.load(path) for path in arguments.models}
     if len(parts) < len(arguments.models):
-        rule = "differ: evidence that is there twice would count twice"
-        raise UsageError(BadArgument("models", rule, arguments.models))
+        twice = next(path for path in parts if arguments.models.count(path) > 1)
+        rule = "be given once, or its evidence would be counted twice"
+        raise UsageError(BadArgument("models", rule, subject=spelled(twice)))
     merged = reduce(add, parts.values())
     policy = merged.policy
     policy = replace(policy, provenance=policies.made_by(arguments, policy.provenance))

@@ -64,7 +64,7 @@ _MODEL = "file to write the model to, such as model.json"
 _POLICY = "file to write the policy to, such as policy.json"
 _NEW = "file to write, such as new.json"
 _STORED = "Default: as stored in MODEL"
-_CLUSTER = f"{PARAMETERS['unit'].help}. "
+_CLUSTER = PARAMETERS["unit"].help
 _LEARNERS = ("auto", *LEARNERS)
 _LEARNER = LEARNING[0].but(
     help=f"{either(_LEARNERS[1:], show=str)}; auto compares several", choices=_LEARNERS
@@ -72,7 +72,10 @@ _LEARNER = LEARNING[0].but(
 
 
 def _rows(scores: str, *more: str) -> tuple[Parameter, ...]:
-    helps = {"scores": scores, "unit": f"{_CLUSTER}Confidence intervals account for that"}
+    helps = {
+        "scores": scores,
+        "unit": f"{_CLUSTER}; intervals allow for correlation within clusters",
+    }
     return _of("label", "positive", "scores", "reverse", "weight", *more, **helps)
 
 
@@ -88,7 +91,9 @@ COMMANDS = (
         {
             "table": _table("training rows"),
             "columns": tuple(
-                one.but(help=f"{_CLUSTER}They share a fold") if one.name == "unit" else one
+                one.but(help=f"{_CLUSTER}; rows with the same id stay in one fold")
+                if one.name == "unit"
+                else one
                 for one in (*ROLES, LEARNING[3])
             ),
             "objective": AIM,
@@ -100,8 +105,8 @@ COMMANDS = (
     ),
     Command(
         "evaluate",
-        "FILE --label NAME --score NAME [options]",
-        "measure how good scores are",
+        "FILE [--label NAME] [--score NAME] [options]",
+        "evaluate scores: AUC, calibration and the best threshold",
         "Reports AUC, precision, calibration and the best threshold, with confidence intervals, "
         "for one score or for several scores on the same rows.",
         "cutscore evaluate scores.parquet --label y --score s --cost fp=1,fn=20 --report "
@@ -117,15 +122,15 @@ COMMANDS = (
     ),
     Command(
         "choose",
-        "FILE --label NAME --score NAME (--cost fp=1,fn=20 | --maximize MEASURE) [options]",
+        "FILE [--label NAME] [--score NAME] (--cost fp=1,fn=20 | --maximize MEASURE) [options]",
         "find the best threshold for a score",
         "The search is exact and covers all thresholds. With -o, the decision is saved as a "
-        "policy: threshold, calibration and the evidence they were chosen on. The exit code is 3 "
+        "policy: the threshold, the calibration and the evidence behind them. The exit code is 3 "
         "if no threshold meets the limits.",
         "cutscore choose scores.parquet --label y --score s --cost fp=1,fn=25 -o policy.json",
         {
             "table": _table("labels and a score"),
-            "columns": _rows("score column"),
+            "columns": _rows(PARAMETERS["scores"].help),
             "objective": AIM,
             "output": _of("output", "evidence", "json", "quiet", output=_POLICY),
             "large tables": ENGINE,
@@ -134,13 +139,13 @@ COMMANDS = (
     ),
     Command(
         "compare",
-        "FILE --label NAME --score NAME --score NAME [options]",
+        "FILE [--label NAME] [--score NAME --score NAME] [options]",
         "compare two scores on the same rows",
         "Uses paired tests: DeLong's test for the AUC and a bootstrap test for costs.",
         "cutscore compare scores.parquet --label y --score old --score new",
         {
             "table": _table("labels and both scores"),
-            "columns": _rows("score column; give two", "unit"),
+            "columns": _rows("score column; give this option twice", "unit"),
             "costs": _of(
                 "costs",
                 "prior",
@@ -178,7 +183,7 @@ COMMANDS = (
     Command(
         "revise",
         "MODEL [--cost fp=1,fn=50] [--prior SHARE] [--subject-to LIMIT] [options]",
-        "choose a new threshold for changed costs, limits or prior",
+        "choose a new threshold after costs, limits or the prior change",
         "Nothing is refitted: the new threshold is chosen on the evidence stored in MODEL. "
         "Anything you don't specify keeps its current value. Without -o, the change is shown but "
         "not saved.",
@@ -190,7 +195,7 @@ COMMANDS = (
                 *("threshold", "drop_limits"),
                 costs=f"{PARAMETERS['costs'].help}. {_STORED}",
                 subject_to=f"{PARAMETERS['subject_to'].help}. {_STORED}",
-                prior=f"share of positives expected in use, such as 0.02 or '2 %'. {_STORED}",
+                prior=PARAMETERS["prior"].help.replace("Default: as in the table", _STORED),
                 confidence=f"{PARAMETERS['confidence'].help}. {_STORED}",
             ),
             "output": _of("output", "json", "quiet", output=_NEW),
@@ -200,9 +205,9 @@ COMMANDS = (
     Command(
         "check",
         "MODEL FILE [options]",
-        "check a model's or a policy's promises on labelled rows",
-        "Shows each promised value next to the observed one, with confidence intervals and a test "
-        "of whether they agree. The exit code is 3 if a limit is broken.",
+        "compare expected with observed performance on labelled rows",
+        "Shows each expected value next to the observed one, with confidence intervals and a test "
+        "for a difference. The exit code is 3 if a limit is violated.",
         "cutscore check policy.json labelled.csv",
         {
             "model": _of("model"),
@@ -220,8 +225,8 @@ COMMANDS = (
         "report",
         "MODEL [-o report.html] [options]",
         "write a report on a model or a policy",
-        "Shows curves, confidence intervals, the threshold and the verdict, all from the evidence "
-        "stored in MODEL. No rows are needed.",
+        "Shows curves, confidence intervals and the threshold, computed from the evidence stored "
+        "in MODEL. No rows are needed.",
         "cutscore report policy.json -o report.html",
         {
             "model": _of("model"),
@@ -235,9 +240,9 @@ COMMANDS = (
     Command(
         "merge",
         "MODEL MODEL ... -o FILE [options]",
-        "combine the evidence from several policies",
-        "The policies, for example from several sites, must share one aim. A new threshold is "
-        "chosen on the combined evidence.",
+        "combine the evidence from several policies or models",
+        "The files, for example from several sites, must have the same objective, limits and "
+        "prior. A new threshold is chosen on the combined evidence.",
         "cutscore merge north.json south.json -o all.json",
         {
             "models": _of("models"),
@@ -248,7 +253,7 @@ COMMANDS = (
     Command(
         "export",
         "MODEL --to FORMAT [options]",
-        "export a model or a policy to SQL, ONNX, Python or a model card",
+        "export a model or policy as SQL, ONNX, Python, scikit-learn or a model card",
         "",
         "cutscore export policy.json --to sql --table payments --keep id -o decide.sql",
         {
@@ -298,7 +303,7 @@ exit codes:
   0    success
   1    failure: a file or its rows could not be used
   2    invalid command line
-  3    success, but a limit is broken or no threshold meets the limits
+  3    completed, but a limit is violated or cannot be met
   130  interrupted
   143  terminated
 
@@ -315,7 +320,7 @@ def parsed(argv: Sequence[str] | None) -> argparse.Namespace:
     if not words or words[0].startswith("-"):
         _, unknown = top.parse_known_args(words)
         if unknown:
-            raise UsageError(Usage(f"there must be a command before {unknown[0]}"))
+            raise UsageError(Usage(f"a command must come before {unknown[0]}"))
         top.print_help(sys.stderr)
         top.exit(2)
     name = words[0]
@@ -406,7 +411,7 @@ def _unknown(command: str, name: str, commands: Mapping[str, argparse.ArgumentPa
         hint = f"Did you mean {either(near, show=str)}?"
     elif elsewhere:
         verb = "has" if len(elsewhere) == 1 else "have"
-        hint = f"{either(elsewhere, 'and', show=str)} {verb} it."
+        hint = f"{either(elsewhere, 'and', show=str)} {verb} this option."
     raise UsageError(Usage(f"cutscore {command} has no option {name}", hint))
 
 
@@ -417,7 +422,7 @@ def _number(one: Parameter, text: str, make: Callable[[str], Any] = float) -> An
     try:
         return make(text)
     except ValueError:
-        rule = "be a whole number" if make is int else "be a number"
+        rule = "be an integer" if make is int else "be a number"
         raise UsageError(BadArgument(one.name, rule, text)) from None
 
 
@@ -449,7 +454,7 @@ def _point(one: Parameter, text: str) -> tuple[str, tuple[float, float]]:
     except UsageError:
         point = -1.0, -1.0
     if not (name.strip() and all(0 <= rate <= 1 for rate in point)):
-        rule = "be a name, a false alarm rate and a recall, such as 'old rule=0.1,0.6'"
+        rule = "be a name, a false positive rate and a recall, such as 'old rule=0.1,0.6'"
         raise UsageError(BadArgument(one.name, rule, text))
     return name.strip(), point
 
@@ -511,8 +516,19 @@ class _Parser(argparse.ArgumentParser):
             super()._print_message(message, file)
 
 
-class _Help(argparse.RawDescriptionHelpFormatter):
-    """Names and what they do on one line: argparse forgets that those of commands are indented."""
+class _Help(argparse.HelpFormatter):
+    """Names and what they do on one line: argparse forgets that those of commands are indented.
+    Examples and tables are not wrapped: they are to be copied."""
+
+    def _fill_text(self, text: str, width: int, indent: str) -> str:
+        whole = "\n" in text or text.startswith("example: ")
+        return text if whole else super()._fill_text(text, width, indent)
+
+    def _format_action(self, action: argparse.Action) -> str:
+        if not isinstance(action, argparse._SubParsersAction):
+            return super()._format_action(action)
+        commands = [self._format_action(one) for one in self._iter_indented_subactions(action)]
+        return self._join_parts(commands)
 
     def add_argument(self, action: argparse.Action) -> None:
         super().add_argument(action)
@@ -528,6 +544,7 @@ def _add(commands: Any, command: Command) -> None:
         help=command.text,
         description=f"{command.text[0].upper()}{command.text[1:]}. {command.more}",
         epilog=f"example: {command.example}",
+        formatter_class=_Help,
         # What is short for one option today may be short for two tomorrow.
         allow_abbrev=False,
         exit_on_error=False,
@@ -549,7 +566,7 @@ def _add(commands: Any, command: Command) -> None:
 
 def _add_option(group: argparse._ArgumentGroup, one: Parameter) -> None:
     text = one.help.replace("%", "%%")
-    if one.default is not None:
+    if one.default is not None and "(default)" not in text:
         text += f". Default: {one.default}"
     if one.flag == one.metavar:  # a word without an option
         group.add_argument(one.name, nargs="*" if one.many else "?", metavar=one.flag, help=text)

@@ -21,7 +21,7 @@ def run(arguments: Namespace) -> tuple[str, int]:
     files: dict[str, str] = {}
     if arguments.output:
         target = detector.policy.labels.column
-        what = "Policy for" if isinstance(detector.scorer, ColumnScorer) else "Detector of"
+        what = "Policy for" if isinstance(detector.scorer, ColumnScorer) else "Model for"
         title = detector.policy.score if target is None else f"{what} {quote_if_spaced(target)}"
         files[arguments.output] = shared.page(arguments, summary, title)
     text = shared.as_json(summary.as_dict(COMMAND)) if arguments.json else shared.shown(summary)

@@ -65,10 +65,10 @@ def _check(arguments: Namespace) -> None:
     shared.check_options(arguments, limits_known=True)
     if not any(getattr(arguments, name) not in (None, [], False) for name in _CHANGES):
         ways = (
-            "Give --cost, --maximize, --subject-to, --confidence, --prior, --threshold or "
+            "Use --cost, --maximize, --subject-to, --confidence, --prior, --threshold or "
             "--drop-limits."
         )
-        raise UsageError(Usage("there is nothing to revise", ways))
+        raise UsageError(Usage("nothing to revise", ways))
     given = arguments.threshold
     for threshold in given if isinstance(given, tuple) else (given,) if given is not None else ():
         try:
@@ -110,10 +110,10 @@ class Revision:
         """Old and new side by side, then what they mean."""
         both = (self.before, self.after)
         rows = [
-            ("", "was", "is" if self.output else "would be"),
+            ("", "current", "new"),
             ("costs", *(repr(p.aim.costs)[6:-1] if p.aim.costs else "-" for p in both)),
             ("prior", *(per_cent(p.prior) for p in both)),
-            ("chosen for", *map(_aim, both)),
+            ("objective", *map(_aim, both)),
             ("threshold", *map(_threshold, both)),
             ("probability at threshold", *map(_percent, both)),
             *self._promised(),
@@ -130,7 +130,7 @@ class Revision:
         old, new = self.before.promises, self.after.promises
         names = [name for name in dict.fromkeys((*new, *old)) if name != "auc"]
         if names:
-            yield f"on new rows ({100 * self.after.aim.level:g} % CI)", "", ""
+            yield f"expected on new rows ({100 * self.after.aim.level:g} % CI)", "", ""
         for name in sorted(names, key=lambda name: name in (*RATES, *THREE_WAY_RATES)):
             yield (
                 f"  {promise_name(name)}",
@@ -143,30 +143,30 @@ class Revision:
         before, after = self.before.confusion, self.after.confusion
         does = "blocks" if self.after.three_way else "flags"
         if old == new:
-            yield "The threshold is unchanged, and so is every decision."
+            yield "The threshold and all decisions are unchanged."
         else:
             yield (
-                f"On the evidence it {does} {after.flagged:,.6g} cases instead of "
-                f"{before.flagged:,.6g}."
+                f"On the stored evidence, the new threshold {does} {after.flagged:,.6g} cases "
+                f"(was {before.flagged:,.6g})."
             )
         if after.reviewed or before.reviewed:
-            yield f"It reviews {after.reviewed:,.6g} cases instead of {before.reviewed:,.6g}."
+            yield f"Cases to review: {after.reviewed:,.6g} (was {before.reviewed:,.6g})."
         costs = self.costs
         if costs is not None and old != new:
             at = "thresholds" if self.before.three_way else "threshold"
             yield (
-                f"There, 1,000 cases cost {number_text(costs[1])}; at the old {at} they would "
-                f"cost {number_text(costs[0])}."
+                f"Cost per 1,000 cases at the new costs: {number_text(costs[1])} "
+                f"({number_text(costs[0])} at the old {at})."
             )
         point = self.after.point
         for limit, status in zip(self.after.aim.limits, point.status, strict=True):
             value = measure_text(limit.measure.name, status.value)
-            yield f"{status.limit}: {limit_outcome(point, status)}; {value} on the evidence."
+            yield f"{status.limit}: {limit_outcome(point, status)} ({value} on the evidence)."
         dropped = set(self.before.aim.limit_texts) - set(self.after.aim.limit_texts)
         if dropped:
-            yield f"It no longer respects {' and '.join(sorted(dropped))}."
+            yield f"Limit dropped: {' and '.join(sorted(dropped))}."
         if not self.after.promises:
-            yield "What to expect on new rows is not known: rows of the evidence are correlated."
+            yield "No expected values: the evidence is clustered, and the file has no cluster ids."
         for finding in self.verdict.findings if self.verdict else ():
             yield finding.render(COMMAND)
 
@@ -186,7 +186,7 @@ class Revision:
 
 
 def _aim(p: Policy) -> str:
-    return "as given" if p.given else p.aim.words
+    return "set manually" if p.given else p.aim.words
 
 
 def _threshold(p: Policy) -> str:

@@ -171,8 +171,8 @@ def costs(arguments: Namespace) -> Costs | None:
         return None
     found: dict[str, float] = {}
     rule = (
-        "be written as fp=1,fn=20, in one word, with tp and tn if they bring something in, and "
-        "with review if cases may be reviewed"
+        "look like fp=1,fn=20 (no spaces); add tp= and tn= for benefits, and review= if cases may "
+        "be reviewed"
     )
     for part in text.split(","):
         name, _, value = (piece.strip() for piece in part.partition("="))
@@ -223,15 +223,15 @@ _CHECKS: dict[str, Callable[[Any], Any]] = {
 
 
 # What to do about an option that is nothing without another.
-NEEDS = "{0} needs {1} as well."
+NEEDS = "Add {1}, or drop {0}."
 
 
 def _check_limits(arguments: Namespace, limits_known: bool) -> None:
     if arguments.costs is not None and arguments.maximize is not None:
-        raise UsageError(Conflict(("costs", "maximize"), "there must be one aim"))
+        raise UsageError(Conflict(("costs", "maximize"), "only one objective can be given"))
     if arguments.confidence is not None and not arguments.subject_to and not limits_known:
         raise UsageError(
-            Conflict(("confidence", "subject_to"), "a confidence is that of limits", NEEDS)
+            Conflict(("confidence", "subject_to"), "a confidence applies to limits", NEEDS)
         )
     if arguments.confidence is not None:
         for limit in as_limits(arguments.subject_to):
@@ -275,15 +275,15 @@ def check_outputs(arguments: Namespace) -> None:
     for name, option in (("output", "-o"), ("report", "--report")):
         if arguments.command in ("fit", "evaluate") and getattr(arguments, name, None) == "-":
             file = "model.json" if name == "output" else "report.html"
-            rule = "the standard output takes the summary"
-            raise UsageError(Usage(rule, f"Name a file: {option} {file}."))
+            rule = "the summary already goes to standard output"
+            raise UsageError(Usage(rule, f"Use {option} {file}."))
     outputs = [
         os.fspath(path)
         for path in (getattr(arguments, "output", None), getattr(arguments, "report", None))
         if path not in (None, "-")
     ]
     if len(outputs) == 2 and os.path.realpath(outputs[0]) == os.path.realpath(outputs[1]):
-        raise _unwritable(outputs[0], "it is to be both the model and the report")
+        raise _unwritable(outputs[0], "--output and --report name the same file")
     inputs = [path for path in (getattr(arguments, "paths", None) or []) if path != "-"]
     for path in outputs:
         if not path or "\0" in path:
@@ -292,20 +292,20 @@ def check_outputs(arguments: Namespace) -> None:
             raise IsADirectoryError(errno.EISDIR, "it is a folder", path)
         folder = os.path.dirname(os.path.realpath(path))
         if not os.path.isdir(folder):
-            raise FileNotFoundError(errno.ENOENT, "its folder is not there", path)
+            raise FileNotFoundError(errno.ENOENT, "its folder does not exist", path)
         if not os.access(folder, os.W_OK):
             raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), path)
         models = (getattr(arguments, "model", None), *(getattr(arguments, "models", None) or ()))
         for read in (*inputs, *models):
             if read and os.path.realpath(path) == os.path.realpath(read):
-                raise _unwritable(path, "it is read from", "Write to another file.")
+                raise _unwritable(path, "it is also an input file", "Write to another file.")
 
 
 def check_extension(path: str) -> None:
     """Raise if it does not say how to write a table."""
     if path != "-" and written_as(path) is None:
-        reason = "no extension says how to write it"
-        raise _unwritable(path, reason, f"Choose {either(WRITTEN, show=str)}.")
+        reason = f"unsupported extension {os.path.splitext(path)[1] or '(none)'}"
+        raise _unwritable(path, reason, f"Use {either(WRITTEN, show=str)}.")
 
 
 def _unwritable(path: str, reason: str, hint: str = "") -> UsageError:
@@ -349,7 +349,7 @@ def points(arguments: Namespace) -> dict[str, tuple[float, float]]:
     for option in ("title", "point"):
         written = getattr(arguments, "report", None) or arguments.command == "report"
         if getattr(arguments, option, None) and not written:
-            rule = f"a {option} is a part of the report"
+            rule = f"a {option} applies to a report"
             raise UsageError(Conflict((option, "report"), rule, NEEDS))
     found: dict[str, tuple[float, float]] = {}
     for name, rates in getattr(arguments, "point", ()):

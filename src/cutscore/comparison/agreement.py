@@ -78,7 +78,7 @@ class Agreement(Frozen):
         return [
             ("Cohen's kappa", estimate_text(self.kappa, self.interval)),
             ("observed agreement", f"{self.observed:.3f}"),
-            ("by chance", f"{self.expected:.3f}"),
+            ("agreement by chance", f"{self.expected:.3f}"),
             ("labels", ", ".join(map(str, self.labels))),
         ]
 
@@ -192,7 +192,7 @@ class _Disagreement:
         if ordinal is None:
             return cls(1 - np.eye(len(labels), dtype=np.int64))
         if any(isinstance(label, str) for label in labels):
-            hint = "Leave out ordinal, or number the labels."
+            hint = "Drop ordinal, or use numbers as labels."
             raise DataError(BadArgument("a", "be numbers for an ordinal kappa", labels[0], hint))
         value = np.asarray(labels, np.float64)
         gap = np.abs(value[:, None] - value)

@@ -177,7 +177,7 @@ class Comparison(Card):
             what = (
                 "equal areas are within the margin" if self.margin else "a perfect score is better"
             )
-            facts["test"] += f"; no power: these rows would not show even that {what}"
+            facts["test"] += f"; too little power to show even that {what}"
         costs = self.cost_text()
         if costs is not None:
             facts["expected cost per case"] = costs
@@ -309,8 +309,7 @@ def compare(  # noqa: PLR0913 - all but three are options
     >>> old, new = [7, 5, 6, 2, 4, 3, 6, 1], [9, 7, 8, 5, 2, 4, 6, 1]
     >>> cs.compare(y, new, old, names=("new", "old"))
     new 0.938, old 0.719: no significant difference (Δ 0.219, 95 % CI −0.203 to 0.641, p = 0.2)
-    paired DeLong, t(3) = 1.65; no power: these rows would not show even that a perfect score is
-    better
+    paired DeLong, t(3) = 1.65; too little power to show even that a perfect score is better
     >>> cs.compare(y, new, old, alternative="greater", margin=0.1)
     a 0.938, b 0.719: shown that a is less than 0.1 worse than b (Δ 0.219, 95 % lower bound −0.093,
     p = 0.048)
@@ -322,8 +321,8 @@ def compare(  # noqa: PLR0913 - all but three are options
     test = DifferenceTest.of(statistic, method, ("t", "delong", "bootstrap"), level, names)
     measure, asked = test.measure, test.ask(alternative, margin)
     if prior is not None and costs is None:
-        rule = "a prior is the share of positives that costs are expected at"
-        raise DataError(Conflict(("prior", "costs"), rule, "Give {1} too."))
+        rule = "a prior only affects costs"
+        raise DataError(Conflict(("prior", "costs"), rule, "Add {1}."))
     if costs is not None:
         check_costs(costs, one_cut="a comparison")
     prior = None if prior is None else check_prior(prior)

@@ -33,7 +33,7 @@ from cutscore.measures.prior import check_level
 from cutscore.sweeps.areas import PartialAuc
 from cutscore.sweeps.sweep import Floats
 
-MISTAKES = "Get rows on which the better score makes mistakes."
+MISTAKES = "Use rows on which the better score makes errors."
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -135,7 +135,7 @@ class AucCovariance(Frozen):
         squared, rank = _wald(given, self.auc, self.covariance)
         df = inf if method == "delong" else min(self.sizes) - rank
         if not df > 0:
-            what, of = f"a test of {rank} contrasts", "rows or units of each class"
+            what, of = f"a test of {rank} contrasts", "rows or clusters of each class"
             hint = "Compare fewer scores."
             raise UndefinedError(TooFew(what, rank, of, float(min(self.sizes)), hint, above=True))
         p_value, critical = _squared_test(squared, rank, df, level)
@@ -204,7 +204,7 @@ class ContrastTest(Card):
         if self.df != inf:
             test = f"T² = {self.statistic:.3g}, {test}"
         if self.powerless:
-            test += ", no power: these rows would not show even a perfect score as better"
+            test += ", too little power: even a perfect score would not be significant"
         return {what: test}
 
     def __repr__(self) -> str:
@@ -317,7 +317,7 @@ def _wald(contrasts: Floats, auc: Floats, covariance: Floats) -> tuple[float, in
     along = axes.T @ value
     varies = spread > 1e-12 * float(np.diag(covariance).max())
     if (np.abs(along[~varies]) > 1e-12).any():
-        raise UndefinedError(NoVariation("the difference of the AUCs", hint=MISTAKES))
+        raise UndefinedError(NoVariation("the difference between the AUCs", hint=MISTAKES))
     return float(np.sum(along[varies] ** 2 / spread[varies])), int(varies.sum())
 
 
@@ -458,8 +458,8 @@ def placement_covariance(classes: list[tuple[Floats, Floats]], units: list[Ints]
         square = w.sum() ** 2
         pairs = square - (mass * mass).sum()
         if not pairs > 1e-9 * square:
-            of = f"{name} {'rows' if units is None else 'units'}"
-            hint = "One that has nearly all of the weight counts as one."
+            of = f"{name} {'rows' if units is None else 'clusters'}"
+            hint = "If one has nearly all of the weight, it counts as a single one."
             have = float(square / (mass * mass).sum())
             raise UndefinedError(TooFew("DeLong's variance", 2, of, have, hint))
         # Not d @ d.T: its rounding depends on the threads of the BLAS.

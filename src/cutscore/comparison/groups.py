@@ -68,7 +68,7 @@ class GroupAuc(Frozen):
         """The share of the rows, or of their weight, that is in groups with both classes."""
         mass = self.P + self.N
         if not len(mass):
-            raise UndefinedError(TooFew("the share of rows that is covered", 1, "row", 0))
+            raise UndefinedError(TooFew("the share of rows covered", 1, "row", 0))
         return float(mass[~np.isnan(self.auc)].sum() / mass.sum())
 
     def interval(self, average: str = "weighted", *, level: float = 0.95) -> Interval:
@@ -147,7 +147,7 @@ class GroupAuc(Frozen):
         both: Bools = ~np.isnan(self.auc)
         if not both.any():
             of, hint = "group with positives and negatives", "Group the rows more coarsely."
-            raise UndefinedError(TooFew("the AUC inside groups", 1, of, 0, hint))
+            raise UndefinedError(TooFew("the AUC within groups", 1, of, 0, hint))
         return both
 
     def __len__(self) -> int:
@@ -178,7 +178,7 @@ class GroupAuc(Frozen):
         return f"{words} ({fact['covered']}), AUC {aucs}"
 
     def _title(self) -> str:
-        return "AUC inside groups"
+        return "AUC within groups"
 
 
 def by_group(
@@ -311,9 +311,9 @@ def compare_groups(
     for name, given in (("a", a), ("b", b)):
         if not isinstance(given, GroupAuc):
             hint = "Call compare_groups(by_group(y, a, group), by_group(y, b, group))."
-            raise DataError(BadArgument(name, "be what by_group returns", given, hint))
+            raise DataError(BadArgument(name, "be a result of by_group", given, hint))
     if not all(np.array_equal(getattr(a, of), getattr(b, of)) for of in ("group", "P", "N")):
-        rule = "both scores must be of the same rows in the same groups"
+        rule = "both scores must be from the same rows in the same groups"
         hint = "Pass the same y, group and weight to by_group."
         raise DataError(Conflict(("a", "b"), rule, hint))
     weight, both = a._weights(average), a._both

@@ -128,10 +128,10 @@ def as_hypothesis(alternative: str, margin: float, level: float, bound: float) -
         most = "" if bound == inf else f" and less than {bound:g}, the largest difference there is"
         raise DataError(BadArgument("margin", f"be at least 0{most}", margin))
     if alternative == "two-sided" and m > 0:
-        hint = "Ask for 'greater' (a is not worse by the margin) or 'equivalent' (neither is)."
+        hint = "Use 'greater' (a is not worse by the margin) or 'equivalent' (neither is)."
         raise DataError(BadArgument("margin", "be 0 for a two-sided test", margin, hint))
     if alternative == "equivalent" and m == 0:
-        hint = "Give the largest difference that does not matter, such as 0.02."
+        hint = "Pass the largest difference that does not matter, such as 0.02."
         raise DataError(BadArgument("margin", "be above 0 for a test of equivalence", 0, hint))
     if alternative == "equivalent" and level <= 0.5:
         raise DataError(BadArgument("level", "be above 0.5 for a test of equivalence", level))

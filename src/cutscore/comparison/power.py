@@ -226,8 +226,8 @@ class _OneAuc:
     ) -> _OneAuc:
         one_of("method", method, ("score", "obuchowski"))
         if method == "obuchowski" and isinstance(auc, Sweep):
-            rule = "Obuchowski's formula takes an AUC and no pilot study"
-            hint = "Give {1}=s.auc, or leave {0} out."
+            rule = "Obuchowski's formula takes an AUC, not a pilot study"
+            hint = "Use {1}=s.auc, or drop {0}."
             raise DataError(Conflict(("method", "auc"), rule, hint))
         one_of("alternative", alternative, ("two-sided", "greater", "less"))
         other, level, spread = _rate(against, "against"), check_level(level), None
@@ -235,7 +235,7 @@ class _OneAuc:
             spread, auc = placement_variances(auc, area_under), auc.auc
             if not sum(spread) > 0:
                 what, so = "the AUC of the pilot study", "nothing can be planned from it"
-                hint = "Give the AUC that you expect, such as 0.95."
+                hint = "Pass the AUC that you expect, such as 0.95."
                 raise UndefinedError(NoVariation(what, so=so, hint=hint))
         asked = Hypothesis(alternative)
         return cls(_rate(auc, "auc"), other, asked, level, method == "score", spread)
@@ -384,7 +384,7 @@ def difference_power(  # noqa: PLR0913 - options have names
         given = _rows(negatives, "negatives") / pos
         if study.ratio is not None and abs(given - ratio) > 0.01 * ratio:
             rule = f"be {ratio:.4g} per positive, as in the pilot study"
-            hint = "Leave negatives out, or give an AucPair."
+            hint = "Drop negatives, or pass an AucPair."
             raise DataError(BadArgument("negatives", rule, negatives, hint))
         ratio = given
     return study.power(pos, ratio * pos, asked, level)
@@ -435,8 +435,8 @@ def difference_sample_size(  # noqa: PLR0913 - options have names
     study = _Study.of(expected, method)
     asked = as_hypothesis(alternative, margin, check_level(level), 1.0)
     if ratio is not None and study.ratio is not None:
-        rule = f"be left out with a pilot study, which has {study.ratio:.4g} of its own"
-        raise DataError(BadArgument("ratio", rule, ratio, "Or give an AucPair."))
+        rule = f"be omitted with a pilot study, which has {study.ratio:.4g}"
+        raise DataError(BadArgument("ratio", rule, ratio, "Or pass an AucPair."))
     kappa = study.ratio or _ratio(1.0 if ratio is None else ratio)
     wanted = check_level(power, "power")
     return _fewest_rows(lambda n: study.power(n, kappa * n, asked, level), wanted, kappa)
@@ -568,7 +568,7 @@ class LimitSize:
     def __repr__(self) -> str:
         total = "" if self.total is None else f" ({self.total:,} rows in all)"
         return (
-            f"{self.rows:,} {self.of}{total}, of which {self.errors:,} may err; "
+            f"{self.rows:,} {self.of}{total}, of which {self.errors:,} may be errors; "
             f"power {100 * self.power:.3g} %"
         )
 
@@ -612,11 +612,11 @@ def limit_sample_size(
     --------
     >>> import cutscore as cs
     >>> cs.power.limit_sample_size("fpr <= 0.001")
-    2,995 negatives, of which 0 may err; power 100 %
+    2,995 negatives, of which 0 may be errors; power 100 %
     >>> cs.power.limit_sample_size("fpr <= 0.001", expected=0.0005, prevalence=0.02)
-    19,439 negatives (19,836 rows in all), of which 12 may err; power 81.7 %
+    19,439 negatives (19,836 rows in all), of which 12 may be errors; power 81.7 %
     >>> cs.power.limit_sample_size("recall >= 0.8", expected=0.9, power=0.9)
-    112 positives, of which 15 may err; power 90.8 %
+    112 positives, of which 15 may be errors; power 90.8 %
     """
     of, bound, rate = _of_limit(limit, expected)
     error = 1 - check_level(confidence, "confidence")
@@ -672,20 +672,20 @@ def _of_limit(limit: str | Limit, expected: float | None) -> tuple[str, float, f
     counted = measure.of_class is not None or measure.name == "flagged_rate"
     if not counted or one.sign[0] not in measure.guaranteed:
         rule = (
-            "be an upper one on fpr or fnr, a lower one on recall or specificity, or one on "
+            "be fpr <=, fnr <=, recall >=, specificity >= or one on "
             "flagged_rate, to have a sample size"
         )
         raise bad_limit(one.text, rule)
     of, upper = _COUNTED[measure.of_class], one.sign[0] == "<"
     bound = one.bound if upper else 1 - one.bound
     if not 0 < bound < 1:
-        raise bad_limit(one.text, "need rows to be shown")
+        raise bad_limit(one.text, "require rows to be demonstrated")
     if expected is None:
         return of, bound, 0.0
     given = number(expected)
     rate = given if upper else 1 - given
     if not 0 <= rate < bound:
-        raise DataError(BadArgument("expected", f"keep the limit {one.text!r}", expected))
+        raise DataError(BadArgument("expected", f"meet the limit {one.text!r}", expected))
     return of, bound, rate
 
 
@@ -797,7 +797,7 @@ def sensitivity_sample_size(  # noqa: PLR0913 - options have names
     kappa, level = _ratio(ratio), check_level(level)
     if (half_width is None) == (above is None):
         rule = "a study either estimates (half_width) or tests (above)"
-        raise DataError(Conflict(("half_width", "above"), rule, "Give {0} or {1}."))
+        raise DataError(Conflict(("half_width", "above"), rule, "Use {0} or {1}."))
 
     def variance(at: float) -> float:
         slope = _NORMAL.pdf(_NORMAL.inv_cdf(at)) / _NORMAL.pdf(_NORMAL.inv_cdf(f))
@@ -824,7 +824,7 @@ def _fewest_rows(power: Callable[[float], float], wanted: float, ratio: float) -
     while power(most) < wanted:
         most *= 2
         if most > _MOST:
-            why = "has that power: what is expected is not what is to be shown"
+            why = "has that power: the expected values do not satisfy the hypothesis"
             hint = "Expect a larger difference, or allow a wider margin."
             raise UndefinedError(Undefined("no number of rows", why, hint))
     return _sample_size(_bisect(lambda n: power(n) >= wanted, most / 2, most), ratio)
@@ -839,8 +839,8 @@ def _nearest(power: Callable[[float], float], wanted: float, start: float, end: 
     """The value nearest to ``start``, on the way to ``end``, that has the power."""
     inner, outer = start, end + (start - end) * 1e-12
     if power(outer) < wanted:
-        why = "have that power for no AUC, not even a perfect one"
-        hint = "Take more rows, or ask for less power."
+        why = "not have that power for any AUC, not even a perfect one"
+        hint = "Use more rows, or ask for less power."
         raise UndefinedError(Undefined("so few rows", why, hint))
     return _bisect(lambda x: power(x) >= wanted, inner, outer)
 
@@ -856,7 +856,7 @@ def _bisect(holds: Callable[[float], bool], inner: float, outer: float) -> float
 def _rate(value: object, name: str) -> float:
     x = number(value)
     if not 0 < x < 1:
-        raise DataError(BadArgument(name, "lie between 0 and 1", value))
+        raise DataError(BadArgument(name, "be between 0 and 1", value))
     return x
 
 

@@ -118,7 +118,7 @@ def units(
     >>> u = cs.units(y, score, patient)
     >>> as_patients = cs.choose(s, "recall", subject_to=limit, confidence=0.95, units=u)
     >>> u, as_rows.threshold < as_patients.threshold
-    (400 units of 4,000 rows, True)
+    (400 clusters with 4,000 rows, True)
     """
     rows = read_rows(y, {"score": score}, None, positive)
     order = np.argsort(-rows.scores[0], kind="stable")
@@ -169,7 +169,9 @@ def encode_values(values: ArrayLike, name: str, kept: Bools) -> tuple[NDArray[An
     try:
         seen = dict.fromkeys(listed)
     except TypeError:
-        raise DataError(BadArgument(name, "hold plain values, numbers or text", listed)) from None
+        raise DataError(
+            BadArgument(name, "contain plain values, numbers or text", listed)
+        ) from None
     row = missing_row(listed, seen)
     if row is not None:
         _refuse_missing(name, row, listed[row])

@@ -54,7 +54,7 @@ def threads(rows: int | None = None) -> int:
     elif asked.isascii() and asked.isdigit() and len(asked) < 10 and 1 <= int(asked) <= 1024:
         most = int(asked)
     else:
-        rule, hint = "be a whole number from 1 to 1024", "Correct or unset it."
+        rule, hint = "be an integer from 1 to 1024", "Correct or unset it."
         raise DataError(
             BadArgument("CUTSCORE_THREADS", rule, asked, hint, subject="CUTSCORE_THREADS")
         )
@@ -415,7 +415,7 @@ def not_a_column(name: str, value: object, hint: str = "") -> DataError:
     shape = getattr(value, "shape", ())
     if len(shape) > 1:
         hint = "Pass one column: a[:, 1], a.ravel() or frame['column']."
-        value = Shown(f"of the shape {tuple(shape)}")
+        value = Shown(f"shape {tuple(shape)}")
     return DataError(BadArgument(name, "be a column of values", value, hint))
 
 
@@ -455,8 +455,8 @@ def as_array(values: ArrayLike, name: str) -> Array:
 
 def _from_torch(values: Any, name: str) -> Any:
     if values.device.type != "cpu":
-        rule, value = "be in the host's memory", Shown(f"on {values.device}")
-        hint = "Use cutscore.torch, which computes there, or pass tensor.cpu()."
+        rule, value = "be in host memory", Shown(f"one on {values.device}")
+        hint = "Use cutscore.torch, which computes on the device, or pass tensor.cpu()."
         raise DataError(BadArgument(name, rule, value, hint))
     values = values.detach()
     short = values.dtype.is_floating_point and values.dtype.itemsize < 4

@@ -45,7 +45,7 @@ class Rule:
 Extended = Annotated[float, Rule("a number, or 'inf' or '-inf'")]
 Positive = Annotated[float, Rule("a finite number above 0", 0.0, open=True)]
 Share = Annotated[float, Rule("a number from 0 to 1", 0.0, 1.0)]
-Count = Annotated[int, Rule("a whole number of at least 0", 0, 2**63 - 1)]
+Count = Annotated[int, Rule("an integer of at least 0", 0, 2**63 - 1)]
 Mass = Annotated[float, Rule("a number of at least 0", 0.0)]
 
 
@@ -116,10 +116,10 @@ def read_fields(kind: Any, data: object, where: str = "") -> Any:
     hints, there = _field_types(kind), _require_object(data, where)
     odd = [name for name in there if name not in hints]
     if odd:
-        raise DataError(FieldUnfit(_join_path(where, odd[0]), "a known field"))
+        raise DataError(FieldUnfit(_join_path(where, odd[0]), "known"))
     for name in hints:
         if name not in there:
-            raise DataError(FieldUnfit(_join_path(where, name), "there"))
+            raise DataError(FieldUnfit(_join_path(where, name), "present"))
     values = {
         name: read(hint, there[name], _join_path(where, name)) for name, hint in hints.items()
     }
@@ -138,7 +138,7 @@ def _field_types(kind: Any) -> dict[str, Any]:
 
 
 _WORDS: dict[Any, str] = {str: "text", bool: "true or false"}
-_FINITE: dict[Any, Rule] = {float: Rule("a finite number"), int: Rule("a whole number")}
+_FINITE: dict[Any, Rule] = {float: Rule("a finite number"), int: Rule("an integer")}
 
 
 def _join_path(where: str, name: object) -> str:
@@ -228,7 +228,7 @@ def _refuse_repeated_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     if len(out) < len(pairs):
         names = [name for name, _ in pairs]
         twice = next(name for name in names if names.count(name) > 1)
-        raise DataError(FieldUnfit(twice, "there once"))
+        raise DataError(FieldUnfit(twice, "unique"))
     return out
 
 

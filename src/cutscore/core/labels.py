@@ -105,7 +105,7 @@ def one_versus_rest_note(found: BinaryLabels, name: str) -> OneVersusRest | None
     >>> from cutscore.core.labels import one_versus_rest_note, binarize
     >>> found = binarize(np.array(["yes", "no", "No", "no"]), "yes", "ill", count=True)
     >>> print(one_versus_rest_note(found, "ill").render())
-    'ill' is read one-vs-rest: 'yes' is positive, all others are negative: 'no' (2 rows), 'No'
+    'ill' is treated as one-vs-rest: 'yes' is positive, the others are negative: 'no' (2 rows), 'No'
     (1 row).
     """
     if len(found.others) < 2:

@@ -150,19 +150,31 @@ def _fixed_text(x: float, places: int) -> str:
     return f"{x:,.{places}f}".replace("-", "−")
 
 
+_DOING = {
+    "flag none": "flagging none",
+    "flag all": "flagging all",
+    "pass all": "passing all",
+    "block all": "blocking all",
+    "review all": "reviewing all",
+}
+
+
 def baselines_text(alike: Mapping[str, float], cost: float) -> str:
-    """What it costs to decide all cases alike, and what share of the least a threshold saves.
+    """How far the cost of a threshold is below that of the best way to decide all cases alike, and
+    the costs of these ways.
 
     Examples
     --------
     >>> from cutscore.core.numbers import baselines_text
     >>> baselines_text({"flag none": 735, "flag all": 951}, 209)
-    'flag none: 735, flag all: 951; saves 71.6 %'
+    '71.6 % below flagging none (735); flagging all: 951'
     """
-    least = min(alike.values())
-    saves = ""
+    costs = {_DOING[name]: number_text(value) for name, value in alike.items()}
+    name = min(alike, key=alike.__getitem__)
+    least, best = alike[name], _DOING[name]
+    others = ", ".join(f"{one}: {text}" for one, text in costs.items() if one != best)
     if 0 <= cost < least:
-        saves = f"; saves {per_cent((least - cost) / least)}"
-    elif 0 < least <= cost:
-        saves = "; saves nothing"
-    return ", ".join(f"{name}: {number_text(value)}" for name, value in alike.items()) + saves
+        return f"{per_cent((least - cost) / least)} below {best} ({costs[best]}); {others}"
+    if 0 < least <= cost:
+        return f"no saving over {best} ({costs[best]}); {others}"
+    return ", ".join(f"{one}: {text}" for one, text in costs.items())

@@ -77,7 +77,7 @@ TABLE = (
         "NAME",
     ),
     Parameter("separator", "column separator in CSV files. Default: detected", "CHAR"),
-    Parameter("decimal", "decimal mark in CSV files: a point or a comma", "CHAR", default="."),
+    Parameter("decimal", 'decimal mark in CSV files: "." (default) or ","', "CHAR", default="."),
     Parameter(
         "missing",
         "text that marks a missing value in CSV files, such as -9999 or ?, in addition to empty "
@@ -91,7 +91,7 @@ TABLE = (
     Parameter(
         "sql",
         "SQL query that returns the rows. FILE may be a SQLite or DuckDB database; any other FILE "
-        "is available as the table data",
+        'can be queried as a table named "data"',
         "QUERY",
     ),
 )
@@ -104,7 +104,7 @@ ROLES = (
     Parameter("weight", "row weight column", "NAME"),
     Parameter(
         "unit",
-        "cluster id column, such as patient or user; rows with the same id are correlated",
+        "cluster id column, such as patient or user",
         "NAME",
     ),
     Parameter(
@@ -135,18 +135,18 @@ SCORES = (
     Parameter("label", "label column. Default: found by name (label, y, target, …)", "NAME"),
     Parameter(
         "scores",
-        "score column. Default: found by name (score, probability, …)",
+        "score column. Default: found by name (score, prob, …)",
         "NAME",
         option="--score",
         many=True,
     ),
     Parameter(
         "reverse",
-        f"score column in which low values mean positive, as in credit scores{_AGAIN}",
+        f"score column where low values indicate positives, as with credit scores{_AGAIN}",
         "NAME",
         many=True,
     ),
-    Parameter("group", "group column; the AUC within each group is also reported", "NAME"),
+    Parameter("group", "group column; also report the AUC within each group", "NAME"),
 )
 
 AIM = (
@@ -160,8 +160,8 @@ AIM = (
     ),
     Parameter(
         "maximize",
-        "measure to optimize instead of costs: f1, f2, balanced, youden, mcc, recall, precision, "
-        "accuracy, …",
+        "measure to optimise instead of costs (minimised if lower is better): f1, f2, balanced, "
+        "youden, mcc, recall, precision, accuracy, …",
         "MEASURE",
     ),
     Parameter(
@@ -173,13 +173,14 @@ AIM = (
     ),
     Parameter(
         "prior",
-        "share of positives expected in use, such as 0.02 or '2 %'. Default: as in the table",
+        "expected prevalence where decisions are made, such as 0.02 or '2 %'. Default: as in the "
+        "table",
         "SHARE",
         "share",
     ),
     Parameter(
         "confidence",
-        "confidence with which limits must hold on new rows, such as 0.95",
+        "confidence with which limits must be met on new rows, such as 0.95",
         "LEVEL",
         "share",
     ),
@@ -210,13 +211,13 @@ ENGINE = (
     ),
     Parameter(
         "memory_limit",
-        "memory limit for the arrow engine, such as 2GB; larger data goes to temporary files. "
+        "memory limit for the arrow engine, such as 2GB; beyond it, temporary files are used. "
         "Default: half of the free memory",
         "SIZE",
     ),
     Parameter(
         "master",
-        "Spark master: local[4], spark://host:7077, yarn, … Default: all cores of this machine",
+        "Spark master, such as local[4], spark://host:7077 or yarn. Default: local[*]",
         "URL",
     ),
     Parameter("deadline", "seconds to wait for a Spark executor", "SECONDS", "number", default=60),
@@ -225,9 +226,9 @@ ENGINE = (
 OUTPUT = (
     Parameter("output", "file to write", "FILE", option="--output", short="-o"),
     Parameter("report", "write an HTML report to this file, such as report.html", "PAGE"),
-    Parameter("title", "title of the report", "TEXT"),
+    Parameter("title", "report title", "TEXT"),
     Parameter("json", "print JSON"),
-    Parameter("quiet", "print no progress and no notes", short="-q", option="--quiet"),
+    Parameter("quiet", "suppress progress and notes", short="-q", option="--quiet"),
 )
 
 OTHERS = (
@@ -240,16 +241,16 @@ OTHERS = (
     Parameter("models", "model or policy files", "MODEL", option="MODEL", many=True),
     Parameter(
         "point",
-        "classifier without a score, given by its false alarm rate and recall, to show in the "
-        f"report's ROC plot{_AGAIN}",
+        "yes/no classifier to mark in the report's ROC plot, as false positive rate and "
+        f"recall{_AGAIN}",
         "NAME=FPR,TPR",
         "point",
         many=True,
     ),
     Parameter(
         "evidence",
-        "evidence to store in the policy: every score (scores), the corners of the ROC curve "
-        "(corners) or some of its points (blocks); auto picks the first that is small enough",
+        "how much evidence to store in the policy: scores (all), corners (of the ROC curve) or "
+        "blocks (at most 50,000 points); auto picks by size",
         "KIND",
         "choice",
         default="auto",
@@ -259,12 +260,12 @@ OTHERS = (
     Parameter("reasons", "number of reasons to list in the why column", "N", "whole", default=3),
     Parameter(
         "threshold",
-        "set the threshold directly, ignoring costs and prior; where cases are reviewed two, "
+        "set the threshold directly, ignoring costs, limits and prior; to review cases, give "
         "REVIEW,BLOCK",
         "SCORE",
         "thresholds",
     ),
-    Parameter("drop_limits", "drop the limits stored in the file"),
+    Parameter("drop_limits", "drop the limits stored in MODEL"),
     Parameter(
         "to",
         "target format: sql (a query), onnx (an ONNX file), python (policies only: a module "

@@ -14,11 +14,12 @@ from numpy.typing import NDArray
 
 from cutscore.core.errors import CutscoreError, DataError, UndefinedError
 from cutscore.core.findings import Conflict
+from cutscore.core.findings.report import Infeasible
 from cutscore.core.findings.statistics import CountsRows, Undefined
 from cutscore.core.frozen import Frozen, derived
 from cutscore.core.html import Card, thumbnail
 from cutscore.core.interval import Interval
-from cutscore.core.numbers import format_like
+from cutscore.core.numbers import estimate_text, format_like
 from cutscore.core.types import Selector
 from cutscore.inference.bootstrap import Sampler, check_samples, percentiles
 from cutscore.inference.guarantee import (
@@ -37,7 +38,7 @@ from cutscore.measures.aim import Aim, GoalLike, Top, as_objective, undefined_er
 from cutscore.measures.confusion import Confusion
 from cutscore.measures.costs import Costs
 from cutscore.measures.limits import Limit, as_limits
-from cutscore.measures.registry import Measure, Objective
+from cutscore.measures.registry import WORDS, Measure, Objective, is_rate, measure_text
 from cutscore.measures.triage import Triage
 from cutscore.sweeps.curves import from_zero
 from cutscore.sweeps.sketch import Sketch
@@ -164,10 +165,9 @@ class OperatingPoint(Card):
     >>> s = cs.Sweep.from_counts([0.9, 0.5, 0.1], pos=[17, 2, 1], neg=[41, 500, 9439])
     >>> p = cs.choose(s, cs.Costs(fp=1, fn=20))
     >>> p
-    flag from 0.7 on, for the least cost: 0.0101 (95 % CI 0.0051–0.0200) expected, 0.0101 on these
-    rows
-    on these rows: of 10,000 cases 20 are positive: 17 caught, 3 missed, 41 false alarms
-    expected cost of 1,000 cases: 10.1
+    flag scores ≥ 0.7, minimum cost per case: 0.0101 (95 % CI 0.0051–0.0200) expected on new rows,
+    0.0101 on these rows
+    on these rows: 10,000 cases, 20 positive; 17 caught, 3 missed, 41 false alarms
     """
 
     threshold: float
@@ -374,10 +374,12 @@ class OperatingPoint(Card):
         """
         q = self.question
         if q.units is not None:
-            hint = "Choose without units to see how the threshold moves if they were."
-            raise UndefinedError(CountsRows("stability", hint, "units"))
+            hint = (
+                "Choose without units to see how the threshold would move if rows were independent."
+            )
+            raise UndefinedError(CountsRows("stability", hint, "clusters"))
         if q.three_way:
-            raise UndefinedError(Undefined("stability", "is known for one threshold only"))
+            raise UndefinedError(Undefined("stability", "is available for a single threshold only"))
         s, sampler = self.sweep, Sampler(self.sweep, seed)
         if len(s) > 2**16 and not s.weighted and _best_between_runs(s, q):
             # No cut inside of a run can be the best, so each is one entry: among so many scores it
@@ -411,14 +413,9 @@ class OperatingPoint(Card):
     def explanation(self) -> str:
         """Why the limits can't be met, if they can't."""
         if self.feasible:
-            return "all limits hold"
-        asked = " and ".join(limit.text for limit in self.question.limits)
-        if self.question.confidence:
-            return (
-                f"no cut can be shown to have {asked} with that confidence, on these rows; this is "
-                "the nearest. More rows, a lower confidence or a weaker limit would help."
-            )
-        return f"infeasible: no cut has {asked}; this is the nearest."
+            return "All limits are met."
+        limits = tuple(limit.text for limit in self.question.limits)
+        return Infeasible(limits, self.question.confidence).render()
 
     def _title(self) -> str:
         return "Operating point"
@@ -480,7 +477,7 @@ class Stability(Frozen):
             text += f" of the {known:,} that" if known else ", none of which"
             text += " could be chosen on these rows"
         if self.broken.any():
-            text += f", limits broken by {100 * np.mean(self.broken):.3g} %"
+            text += f"; limits violated in {100 * np.mean(self.broken):.3g} % of samples"
         return text
 
     def _title(self) -> str:
@@ -491,7 +488,7 @@ class Stability(Frozen):
         facts = [("95 % of the thresholds", f"{low} to {high}")]
         if self.comparable.any():
             facts.append(("mean regret", format_like(self.mean_regret)[0]))
-        return [*facts, ("limits broken", f"{100 * np.mean(self.broken):.3g} %")]
+        return [*facts, ("limits violated in", f"{100 * np.mean(self.broken):.3g} %")]
 
 
 def choose(  # noqa: PLR0913 - all but two are options
@@ -550,7 +547,7 @@ def choose(  # noqa: PLR0913 - all but two are options
     >>> import cutscore as cs
     >>> s = cs.sweep([1, 0, 1, 1, 0, 1, 0, 0], [.91, .85, .77, .72, .61, .48, .42, .33])
     >>> cs.choose(s, "f1").confusion
-    of 8 cases 4 are positive: 4 caught, 0 missed, 2 false alarms
+    8 cases, 4 positive; 4 caught, 0 missed, 2 false alarms
     >>> cs.choose(s, "recall", subject_to=["flagged <= 4", "fpr <= 30 %"]).threshold
     0.67
     >>> p = cs.choose(s, "recall", subject_to="fpr <= 0.1", confidence=0.95)
@@ -560,7 +557,7 @@ def choose(  # noqa: PLR0913 - all but two are options
     0.45
     """
     if units is not None and confidence is None:
-        rule, hint = "units are for limits with a confidence", "Give {1} too, such as 0.95."
+        rule, hint = "units apply to limits with a confidence", "Add {1}, such as 0.95."
         raise DataError(Conflict(("units", "confidence"), rule, hint))
     if not isinstance(objective, Aim):
         objective = Aim(
@@ -572,7 +569,7 @@ def choose(  # noqa: PLR0913 - all but two are options
         )
     elif (subject_to, prior, confidence, units) != (None, None, None, None):
         rule = "an Aim has its own limits, prior, confidence and units"
-        raise DataError(Conflict(("objective", "subject_to"), rule, "Give them to it."))
+        raise DataError(Conflict(("objective", "subject_to"), rule, "Set them there."))
     check_sweep(s)
     if objective.three_way:
         from cutscore.decision.three_way import choose_three_way
@@ -592,7 +589,7 @@ def _choose(s: Sweep, q: Aim) -> OperatingPoint:
     feasible = bool(ok.any())
     if not feasible:
         if not all(rule.helpful for rule in rules):  # the nearest may be inside of a run
-            s.needs_scores("the nearest cut to these limits")
+            s.needs_scores("the threshold closest to these limits")
         cuts = _Cuts(s, ranked, *_all_cuts(s))
         short = np.max([rule.shortfall(cuts.confusion_for(rule)) for rule in rules], axis=0)
         short[0] = short[0] if s.threshold[0] < np.inf else np.inf
@@ -749,7 +746,7 @@ def _candidate_cuts(s: Sweep, q: Aim, rules: list[Rule]) -> _Cuts:
     if s.merged and not (known and _best_at_corners(s, q)):
         # Inside of a run one rate changes alone; what gains by that may gain in the middle of it,
         # and what is 0/0 at an end may be known there.
-        s.needs_scores("this aim, under these limits,")
+        s.needs_scores("this objective with these limits")
     if not by_bounds or len(s) <= 4 * s.blocks.size:
         return _Cuts(s, q, *_all_cuts(s))
     cut, tp, fp = s.blocks.cut, s.blocks.tp, s.blocks.fp
@@ -882,20 +879,19 @@ def rule_of(p: OperatingPoint, reverse: bool = False) -> tuple[str, float | None
 
 def headline(p: OperatingPoint, reverse: bool = False, probability: float | None = None) -> str:
     """What to do, in a few words; with the calibrated probability at the threshold if it is known:
-    "Flag from 3.5 % on, score ≥ -3.3"."""
+    "Flag scores ≥ -3.3 (probability ≥ 3.5 %)"."""
     if p.question.three_way:
         return three_way_text(p.cuts, reverse)
     rule, threshold = rule_of(p, reverse)
-    if probability is not None and threshold is not None:
-        sign = "≤" if reverse else "≥"
-        return f"Flag from {100 * probability:.3g} % on, score {sign} {threshold!r}"
+    if threshold is None:
+        return f"Flag {rule}"
+    chance = "" if probability is None else f" (probability ≥ {100 * probability:.3g} %)"
     # In full: a rounded threshold may be another rule.
-    known = "" if threshold is None else f" {threshold!r}"
-    return f"Flag {rule}{known}{' on' if rule == 'from' else ''}"
+    return f"Flag scores {'≤' if reverse else '≥'} {threshold!r}{chance}"
 
 
 def three_way_text(cuts: CutPair, reverse: bool = False) -> str:
-    """What to do with two thresholds: "Block scores ≥ 0.9, review from 0.4, pass the rest"."""
+    """What to do with two thresholds: "Block scores ≥ 0.9, review scores ≥ 0.4, pass the rest"."""
     sign = "≤" if reverse else "≥"
     review, block = (0.0 - t if reverse else t for t in cuts)
     parts = []
@@ -905,8 +901,7 @@ def three_way_text(cuts: CutPair, reverse: bool = False) -> str:
         )
     if cuts.review < cuts.block:
         rest = "the rest" if parts else "everything"
-        at = f"scores {sign} {review!r}" if not parts else f"{sign} {review!r}"
-        parts.append(f"review {rest if cuts.review == -np.inf else at}")
+        parts.append(f"review {rest if cuts.review == -np.inf else f'scores {sign} {review!r}'}")
     if cuts.review > -np.inf:
         parts.append("pass the rest" if parts else "pass everything")
     text = ", ".join(parts)
@@ -914,23 +909,39 @@ def three_way_text(cuts: CutPair, reverse: bool = False) -> str:
 
 
 def describe(p: OperatingPoint, reverse: bool = False) -> list[str]:
-    """An operating point in a few lines: what to do, why, and what that does; before that, if it is
-    not shown to be worth doing."""
-    aim = "least" if p.question.goal.better < 0 else "most"
-    first = f"{headline(p, reverse)}, for the {aim} {p.objective}: {value_text(p)}"
+    """An operating point in a few lines: what to do, what it is worth, and what it does; before
+    that, if it is not significantly better than doing without the score."""
+    first = f"{headline(p, reverse)}, {extreme(p.question.goal)} {value_text(p)}"
     doubt = filter(None, [against_trivial(p)])
     return [*doubt, first[0].lower() + first[1:], *describe_outcome(p)]
 
 
-def value_text(p: OperatingPoint, level: float = 0.95) -> str:
-    """The value to expect on new rows, and the one on these."""
+def extreme(goal: Objective) -> str:
+    """How an objective is optimised."""
+    return "minimum" if goal.better < 0 else "maximum"
+
+
+def value_text(p: OperatingPoint, level: float = 0.95, *, cases: int = 1) -> str:
+    """The value of the objective, expected on new rows and on these; a cost is that of so many
+    cases."""
+    costs = p.question.costs is not None
+    word, factor = WORDS.get(p.objective, p.objective), cases if costs else 1
+    if costs and cases > 1:
+        word = f"cost per {cases:,} cases"
     if np.isnan(p.value):
-        return f"0/0 {_undefined_because(p.confusion)}"
-    expected = expectation(p, p.question.goal, level)
-    if expected is None:
-        return f"{format_like(p.value)[0]} on these rows"
-    _, here = format_like(expected.value, p.value)
-    return f"{expected!r} expected, {here} on these rows"
+        return f"{word}: undefined (0/0) {_undefined_because(p.confusion)}"
+    rate, prior = is_rate(p.objective), p.question.prior
+    here = f"{estimate_text(factor * p.value, rate=rate)} on these rows"
+    if prior is not None and not getattr(p.question.goal, "prior_free", False):
+        here += f", reweighted to {100 * prior:.6g} % prevalence"
+    found = expectation(p, p.question.goal, level)
+    if found is None:
+        return f"{word}: {here}"
+    span = None  # certain: everything is flagged, or nothing
+    if found.low < found.high:
+        span = Interval(factor * found.low, factor * found.high, found.level)
+    expected = estimate_text(factor * found.value, span, rate=rate)
+    return f"{word}: {expected} expected on new rows, {here}"
 
 
 def expectation(
@@ -945,35 +956,32 @@ def expectation(
 
 def describe_outcome(p: OperatingPoint) -> list[str]:
     """What an operating point does, in a few lines."""
-    q = p.question
-    lines = [cases_text(p)]
-    if p.cost_per_1000 is not None:
-        expected = expectation(p)
-        if expected is None:
-            lines.append(f"cost of 1,000 cases like these: {format_like(p.cost_per_1000)[0]}")
-        else:
-            lines.append(f"expected cost of 1,000 cases: {format_like(1000 * expected.value)[0]}")
-    sure = f" with {100 * q.confidence:g} % confidence" if q.confidence else ""
-    sure += f" for the mean of {len(q.units):,} units" if q.units is not None else ""
+    lines = [cases_text(p), *limit_lines(p)]
+    return lines if p.feasible else [*lines, p.explanation]
+
+
+def limit_lines(p: OperatingPoint) -> list[str]:
+    """What became of the limits."""
+    q, lines = p.question, []
+    sure = f" at {100 * q.confidence:g} % confidence" if q.confidence else ""
+    sure += f" for the mean over {len(q.units):,} clusters" if q.units is not None else ""
     for limit, status in zip(q.limits, p.status, strict=True):
-        is_ = f"{status.value:.6g} here"
+        here = f"{measure_text(limit.measure.name, status.value)} on these rows"
         if np.isnan(status.value):
-            is_ = f"0/0 {_undefined_because(p.confusion)}"
-        elif limit.measure.is_count and not p.sweep.weighted:
-            is_ = f"{status.value:,.0f} of these {p.confusion.total:,} rows"
-        lines.append(f"{status.limit}{sure}: {limit_outcome(p, status)}, it is {is_}")
+            here = f"0/0 {_undefined_because(p.confusion)}"
+        lines.append(f"{status.limit}{sure}: {limit_outcome(p, status)} ({here})")
         if q.confidence and not p.sweep.weighted:
             error = split_error(q.limits, q.confidence)
             lines += filter(None, [shortage_text(p.sweep, limit, error, as_units(q.units))])
-    return lines if p.feasible else [*lines, p.explanation]
+    return lines
 
 
 _ALIKE = {"all": "everything", "none": "nothing"}
 
 
 def against_trivial(p: OperatingPoint) -> str | None:
-    """What to say of a choice for costs that is not shown to beat flagging everything or nothing;
-    None if it is, or if these rows can't tell."""
+    """What to say of a choice for costs that is not significantly cheaper than flagging everything
+    or nothing; None if it is, or if these rows can't tell."""
     base = p.baseline
     if base is None or base.difference is None or base.shown:
         return None
@@ -982,27 +990,27 @@ def against_trivial(p: OperatingPoint) -> str | None:
     what, of = base.name.split()
     trivial = f"{what}{what[-1] if what == 'flag' else ''}ing {_ALIKE[of]}"
     if value == 0 and p.trivial:
-        return f"these scores gain nothing over {trivial}, at {cost} a case"
+        return f"no cheaper than {trivial} (cost per case {cost})"
     return (
-        f"not shown to beat {trivial}, at {cost} a case: expected difference {rest[0]} "
-        f"({100 * level:g} % CI {rest[1]} to {rest[2]})"
+        f"not significantly cheaper than {trivial} (cost per case {cost}; expected difference "
+        f"{rest[0]}, {100 * level:g} % CI {rest[1]} to {rest[2]})"
     )
 
 
 def limit_outcome(p: OperatingPoint, status: Status) -> str:
-    """What became of a limit. With a confidence it may hold on these rows, and not be shown to."""
+    """What became of a limit. With a confidence it may hold on these rows without a guarantee."""
     if status.holds:
-        return "holds"
-    return "can't be shown" if p.question.confidence else "fails"
+        return "met"
+    return "cannot be guaranteed" if p.question.confidence else "violated"
 
 
 def _undefined_because(c: Confusion) -> str:
     """Where a measure has no value."""
     if not (c.positives and c.negatives):
-        return f"where no row is {'negative' if c.positives else 'positive'}"
+        return f"because no row is {'negative' if c.positives else 'positive'}"
     if not c.flagged:
-        return "where nothing is flagged"
-    return "where everything is flagged" if c.flagged == c.total else "here"
+        return "because nothing is flagged"
+    return "because everything is flagged" if c.flagged == c.total else "on these rows"
 
 
 def cases_text(p: OperatingPoint) -> str:
@@ -1010,14 +1018,19 @@ def cases_text(p: OperatingPoint) -> str:
     many cases."""
     prior = p.question.prior
     expected = None if in_rows(p.confusion, prior) else p.typical
-    if expected is None:
-        return f"on these rows: {natural(p.confusion, prior)}"
-    return natural(expected, prior)
+    return (
+        on_rows(p.confusion, prior) if expected is None else f"expected {natural(expected, prior)}"
+    )
+
+
+def on_rows(c: Confusion, prior: float | None) -> str:
+    """What a threshold does on the rows, in natural frequencies."""
+    return f"on these rows{':' if in_rows(c, prior) else ','} {natural(c, prior)}"
 
 
 def natural(c: Confusion, prior: float | None) -> str:
-    """In natural frequencies: of every 10,000 cases, or of so many more that ten are positive; the
-    counts themselves where they are no more than that."""
+    """In natural frequencies: per 10,000 cases, or so many more that ten are positive; the counts
+    themselves where they are no more than that."""
     if in_rows(c, prior):
         return repr(c)
     d = c if prior is None else c.deployed(prior)
@@ -1025,16 +1038,15 @@ def natural(c: Confusion, prior: float | None) -> str:
     if 0 < d.prevalence < 0.001:
         base = 10 ** min(ceil(1 - log10(d.prevalence)), 12)
     if isinstance(d, Triage):
-        return f"of every {base:,} cases {_triage_text(d, base)}"
+        return f"per {base:,} cases: {_triage_text(d, base)}"
     # As fractions: weights that are large would overflow.
     total = Fraction(float(d.total))
     p, tp, fp = (
         _rounded(float(base * Fraction(float(m)) / total)) for m in (d.positives, d.tp, d.fp)
     )
-    are, alarms = "is" if p == 1 else "are", "alarm" if fp == 1 else "alarms"
     return (
-        f"of every {base:,} cases {_shown(p)} {are} positive: "
-        f"{_shown(tp)} caught, {_shown(p - tp)} missed, {_shown(fp)} false {alarms}"
+        f"per {base:,} cases: {_shown(p)} positive; {_shown(tp)} caught, {_shown(p - tp)} missed, "
+        f"{_shown(fp)} false {'alarm' if fp == 1 else 'alarms'}"
     )
 
 
@@ -1045,8 +1057,7 @@ def _triage_text(d: Triage, base: int) -> str:
     words = [
         f"{n} {word}" for n, word in zip(six, 2 * ("blocked", "reviewed", "passed"), strict=True)
     ]
-    are = "is" if p == "1" else "are"
-    return f"{p} {are} positive: {', '.join(words[:3])}; negatives: {', '.join(words[3:])}"
+    return f"{p} positive: {', '.join(words[:3])}; negatives: {', '.join(words[3:])}"
 
 
 def in_rows(c: Confusion, prior: float | None) -> bool:

@@ -67,7 +67,7 @@ def side_of(measure: Measure) -> str:
         return "both"
     if measure.part is None or measure.even or measure.name == "lift":
         known = "fpr, fnr, recall, specificity, precision, npv, error_rate, review_rate or a count"
-        rule = f"be on {known}, where cases may be reviewed"
+        rule = f"be on {known} if cases may be reviewed"
         raise bad_limit(measure.name, rule)
     cells = [measure.part, *([] if measure.whole in _CONSTANT else [measure.whole])]
     block, passed = (
@@ -90,8 +90,8 @@ def coefficients(s: Sweep, q: Aim) -> Coefficients:
         tp, fp, fn, tn = (goal.better * Fraction(x) for x in goal.part)
         out = (tp, fp, -fn, -tn)
     else:
-        rule = "be costs, a rate of a class or of all cases, or the share reviewed"
-        hint = "Give Costs(fp=..., fn=..., review=...)."
+        rule = "be costs, a rate of one class or of all cases, or the share reviewed"
+        hint = "Use Costs(fp=..., fn=..., review=...)."
         raise DataError(BadArgument("objective", rule, goal.name, hint))
     if q.prior is None:
         return out
@@ -208,7 +208,7 @@ class _Cuts:
             return
         if s.weighted or q.units is not None:
             hint = "Limit fpr and fnr instead."
-            raise UndefinedError(CountsRows(f"a guarantee of the {name}", hint))
+            raise UndefinedError(CountsRows(f"a guarantee for {name}", hint))
         rate = limit.bound
         if name == "review_rate" and limit.sign[0] == "<":
             k = n if rate >= 1 else max_between(int(n), rate, error)
@@ -228,7 +228,7 @@ class _Cuts:
             self.at_most(s.P - self.tp, missed)
             return
         check_guarantee(limit, q.prior)
-        raise bad_limit(limit.text, "be an upper one on error_rate or review_rate")
+        raise bad_limit(limit.text, "be error_rate <= or review_rate <= to be guaranteed")
 
     def best(self, wanted: Coefficients) -> Pair | None:
         """The best of the pairs that are allowed; None if there is none."""
@@ -276,7 +276,7 @@ def search(s: Sweep, q: Aim, *, steps: int = 25) -> tuple[Pair, bool]:
     wanted = coefficients(s, q)
     if not q.limits:
         return _by_costs(s, q, wanted), True
-    s.needs_scores("two cuts under limits")
+    s.needs_scores("choosing two thresholds under limits")
     found = _allowed(s, q, q.limits).best(wanted)
     if found is not None:
         return found, True

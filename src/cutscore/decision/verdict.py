@@ -33,7 +33,7 @@ class State(StrEnum):
     USABLE = "usable"
     """Nothing speaks against the threshold."""
     UNPROVEN = "unproven"
-    """It is not shown to be better than flagging everything, or nothing."""
+    """It is not significantly better than flagging everything, or nothing."""
     UNUSABLE = "unusable"
     """Don't use it: the finding says why."""
 
@@ -57,7 +57,7 @@ class Verdict:
     >>> from cutscore.decision.verdict import judge
     >>> s = cs.Sweep.from_counts([0.9, 0.5, 0.1], pos=[17, 2, 1], neg=[41, 500, 9439])
     >>> judge(cs.choose(s, cs.Costs(fp=1, fn=20)))
-    Verdict(state=<State.USABLE: 'usable'>, headline='Flag from 0.7 on', findings=())
+    Verdict(state=<State.USABLE: 'usable'>, headline='Flag scores ≥ 0.7', findings=())
     >>> print(judge(cs.choose(s, "recall", subject_to="precision >= 0.9")).headline)
     No threshold meets precision ≥ 0.9
     """
@@ -147,14 +147,15 @@ def _reason(finding: Notice, level: float) -> str:
         case Inverted():
             return f"Worse than chance: {_area(finding, level)}"
         case NoBetterThanChance():
-            return f"Not shown to be better than chance: {_area(finding, level)}"
+            return f"Not significantly better than chance: {_area(finding, level)}"
         case FewRows(of=of, rows=rows):
             return f"Too few {of}s: {rows:.3g}"
         case Infeasible(limits=limits, confidence=confidence):
             asked = " and ".join(limits).replace(">=", "≥").replace("<=", "≤")
             if confidence is None:
                 return f"No threshold meets {asked}"
-            return f"No threshold is shown to meet {asked} with {100 * confidence:g} % confidence"
+            sure = f"{100 * confidence:g} % confidence"
+            return f"No threshold can be guaranteed to meet {asked} at {sure}"
     raise AssertionError(finding)  # the others rule no threshold out
 
 

@@ -108,7 +108,7 @@ class Detector(Card):
     def __post_init__(self) -> None:
         if isinstance(self.scorer, ColumnScorer):
             if self.scorer.column != self.policy.score:
-                rule = f"be the one of the policy, {shown(self.policy.score)}"
+                rule = f"be that of the policy, {shown(self.policy.score)}"
                 raise DataError(BadArgument("column", rule, self.scorer.column))
             return
         c = self.policy.calibrator
@@ -261,7 +261,7 @@ class Detector(Card):
         >>> p = cs.Policy.choose(cs.sweep([1, 0], [1, -1]), "f1", calibrator=cs.Affine(1.0, 0.0))
         >>> d = Detector(LinearScorer((machine,), 0.0), p)
         >>> print(d.novelty({"machine": ["A", "C", "C"]})[0].render())
-        2 of 3 rows (67 %) have a value of 'machine' that was not seen in training, such as 'C'.
+        2 of 3 rows (66.7 %) have a value of 'machine' not seen in training, such as 'C'.
         """
         seen, rows = self.watch(), 0
         for part in self.scorer.scored(data, seen=seen):
@@ -314,7 +314,7 @@ class Detector(Card):
             return NotImplemented
         policy = self.policy + other.policy
         if self.scorer.to_dict() != other.scorer.to_dict():
-            rule = "score as the first does: evidence adds up where scores mean the same"
+            rule = "use the same scorer as the first, so that scores mean the same"
             raise DataError(BadArgument("other", rule, subject="the second detector"))
         return replace(self, policy=policy)
 
@@ -365,14 +365,14 @@ class Detector(Card):
         facts = [
             *self.policy.facts(),
             *self.scorer.facts(),
-            ("learned by", learned),
-            ("AUC, cross-fitted", auc),
+            ("learner", learned),
+            ("cross-validated AUC", auc),
         ]
         return [(name, value) for name, value in facts if value]
 
     def __repr__(self) -> str:
         words = self.policy.labels.words
-        head = f"Detector of {words}" if words else "Detector"
+        head = f"Detector for {words}" if words else "Detector"
         facts = [(k, v) for k, v in self.facts() if k not in ("detects", "rule")]
         lines = [f"{head}: {self.policy.rule}", *(f"{k}: {v}" for k, v in facts)]
         return "\n".join("".join(c if c.isprintable() else "?" for c in line) for line in lines)

@@ -75,7 +75,7 @@ class Encoding:
     [[-1.225, 0.0, 0.0], [0.0, 0.0, 1.0], [0.0, 1.0, 0.0], [1.225, 0.0, 0.0]]
     >>> for note in e.notes:
     ...     print(note.render())
-    'age' is numeric: mean 40, standard deviation 8.16497; 25 % missing, with an indicator.
+    'age' is numeric: mean 40, standard deviation 8.16497; 25 % missing (indicator column added).
     'colour' is categorical: 'red' (75 %), 'blue' (25 %); reference level: 'red'.
     'unit' is not used: it is 'cm' in every row.
     """
@@ -200,8 +200,8 @@ class Encoding:
             X, w = X[w > 0], w[w > 0]
         rows, columns = X.shape
         if columns != len(names) or not rows:
-            rule = f"have rows that count, and {len(names):,} columns, one for each name"
-            raise DataError(BadArgument("X", rule, Shown(f"of the shape {X.shape}")))
+            rule = f"have rows with weight above 0, and {len(names):,} columns, one per name"
+            raise DataError(BadArgument("X", rule, Shown(f"shape {X.shape}")))
         flat: Any = X
         if not isinstance(X, np.ndarray):
             # A copy: what SciPy adds up, entries of one place, it adds up in the matrix itself.
@@ -210,7 +210,7 @@ class Encoding:
         mean = np.ravel(w @ flat) / w.sum()
         ends = [np.asarray(_dense_row(m), np.float64) for m in (flat.min(axis=0), flat.max(axis=0))]
         if not all(np.isfinite(e).all() for e in ends):
-            raise DataError(BadArgument("X", "hold finite numbers"))
+            raise DataError(BadArgument("X", "contain finite numbers"))
         scale = _deviations(flat, mean, w)
         scale[(scale == 0) | (ends[0] == ends[1])] = 1.0
         facts = [rows, *zip(names, *(map(repr, e.tolist()) for e in ends), strict=True)]

@@ -36,7 +36,7 @@ def from_text(data: str | bytes, *, verify: bool = True) -> Detector:
     parsed = loads(data, "a model")
     known = (FORMAT, policy_file.FORMAT)
     if not isinstance(parsed, dict) or not isinstance(parsed.get("format"), str):
-        raise DataError(FieldUnfit("format", "there"))
+        raise DataError(FieldUnfit("format", "present"))
     if parsed["format"] not in known:
         raise DataError(FormatUnknown(parsed["format"], " and ".join(known)))
     checksum = parsed.pop("checksum", None)

@@ -58,8 +58,8 @@ class Novelty:
     >>> seen.watch(age, np.array([17.0, 20.0, 95.0, np.nan]), None)
     >>> for found in seen.found(4):
     ...     print(found.render())
-    2 of 4 rows (50 %) have 'age' outside the training range, 18 to 90, such as 95.
-    1 of 4 rows (25 %) has no 'age', which was never missing in training.
+    2 of 4 rows (50 %) have a value of 'age' outside the training range, 18 to 90, such as 95.
+    1 of 4 rows (25 %) has no value for 'age', which was never missing in training.
     """
 
     def __init__(self, scores: tuple[float, float] | None = None) -> None:

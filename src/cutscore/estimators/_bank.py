@@ -322,7 +322,7 @@ class DetectorBank(ClassifierWrapper):
         if not has_fit_parameter(new, "sample_weight"):
             raise TypeError(
                 f"{type(new).__name__} takes no sample_weight, and with method=None nothing else "
-                "uses it. Leave it out, or use a classifier that accepts it."
+                "uses it. Drop it, or use a classifier that accepts it."
             )
         return new.fit(X, y, sample_weight=weight)
 
@@ -365,7 +365,7 @@ class DetectorBank(ClassifierWrapper):
         costs = _cost_matrix(given, names) if isinstance(given, Mapping) else as_numbers(given)
         if costs.shape != (k, k):
             rule = f"be a {k} × {k} matrix, a row and a column for each class"
-            raise DataError(BadArgument("costs", rule, Shown(f"of the shape {costs.shape}")))
+            raise DataError(BadArgument("costs", rule, Shown(f"shape {costs.shape}")))
         for i, j in np.argwhere(~(np.abs(costs) <= 1e100)):
             subject = f"the cost of predicting {names[j]!r} for {names[i]!r}"
             rule = "be a finite number, up to 1e100"
@@ -377,14 +377,14 @@ class DetectorBank(ClassifierWrapper):
             hint = "costs[i, j] is the cost of predicting j for i; a benefit is negative."
             raise DataError(BadArgument("costs", rule, costs[i, j], hint, subject))
         if not (costs > right).any():
-            hint = "Leave costs out to count all errors equally."
+            hint = "Omit costs to count all errors equally."
             raise DataError(BadArgument("costs", "depend on the prediction", hint=hint))
         return costs
 
     def _needs_method(self, what: str) -> None:
         if self.method is None:
-            rule = f"{what} needs calibrated scores; with method=None they are raw"
-            hint = "Set {1}='platt', say, or {0}=None."
+            rule = f"{what} requires calibrated scores; with method=None they are raw"
+            hint = "Set {1}='platt' or {0}=None."
             raise DataError(Conflict((what, "method"), rule, hint))
 
 

@@ -368,7 +368,7 @@ class DecisionClassifier(LogOdds, ClassifierWrapper):
             threshold = lowest_score(calibrator, 1e-12 - log_odds(s.prevalence))
         negative = next(label for label in self.classes_.tolist() if label != positive)
         name = type(self.estimator_).__name__
-        made = f"{name}, held out" if folds == 1 else f"{name}, cross-fitted in {folds} folds"
+        made = f"{name}, held out" if folds == 1 else f"{name}, out-of-fold in {folds} folds"
         return Policy.choose(
             s,
             aim,

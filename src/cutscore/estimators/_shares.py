@@ -32,7 +32,7 @@ def class_shares(prior: object, names: list[Label]) -> Floats:
         k = int(bad.argmax())
         hint = "For a class that does not occur, use a small share, such as 1e-9."
         subject, value = f"the prior of {names[k]!r}", float(share[k])
-        raise DataError(BadArgument("prior", "lie between 0 and 1", value, hint, subject))
+        raise DataError(BadArgument("prior", "be between 0 and 1", value, hint, subject))
     # Far more than rounding of shares in any format, far less than a class left out.
     if abs(share.sum() - 1) > 1e-6:
         total, hint = float(share.sum()), "Divide them by that."

@@ -137,7 +137,7 @@ def as_statistic(statistic: object) -> Statistic:
 
 def check_samples(n: object) -> int:
     if not isinstance(n, (int, np.integer)) or isinstance(n, bool) or not 2 <= n <= 10**7:
-        raise DataError(BadArgument("n", "be a whole number from 2 to 10,000,000", n))
+        raise DataError(BadArgument("n", "be an integer from 2 to 10,000,000", n))
     return int(n)
 
 
@@ -234,13 +234,13 @@ def as_number(value: object) -> float:
     try:
         number = float(value)  # type: ignore[arg-type]
     except (TypeError, ValueError):
-        rule = "be a number for each sample"
+        rule = "be one number per sample"
         raise DataError(
-            BadArgument("statistic", rule, value, subject="what a statistic returns")
+            BadArgument("statistic", rule, value, subject="the return value of a statistic")
         ) from None
     if np.isnan(number):
-        why = "is nan in a bootstrap sample, so it has no distribution"
-        raise UndefinedError(Undefined("the statistic", why, "Give it a value there."))
+        why = "is NaN in a bootstrap sample, so it has no distribution"
+        raise UndefinedError(Undefined("the statistic", why, "Return a number for every sample."))
     return number
 
 

@@ -103,7 +103,7 @@ def guarantee_limits(
 ) -> list[Rule]:
     """Limits on the counts of this sweep, under which the given ones hold out of sample."""
     if not limits:
-        rule, hint = "a confidence is for limits to hold with", "Give {1} too: 'fpr <= 0.001'."
+        rule, hint = "a confidence applies to limits", "Add {1}, such as 'fpr <= 0.001'."
         raise DataError(Conflict(("confidence", "subject_to"), rule, hint))
     if units is not None:
         units.check(s)
@@ -125,13 +125,15 @@ def check_guarantee(limit: Limit, prior: float | None) -> None:
     """Raise if no guarantee exists for a limit, whatever the rows."""
     name, sign = limit.measure.name, limit.sign[0]
     if prior is not None and (name == "flagged" or name in _OF_CASES):
-        rule = f"a guarantee of the {name} is for cases like these, not for another prior"
-        hint = "Leave {0} out, or limit fpr and recall."
+        rule = (
+            f"a guarantee for {name} applies at the prevalence of these rows, not at another prior"
+        )
+        hint = "Drop {0}, or limit fpr and recall."
         raise DataError(Conflict(("prior", "subject_to"), rule, hint))
     if sign not in limit.measure.guaranteed:
         rule = (
-            "be an upper one on fpr, fnr or review_rate, a lower one on recall, specificity, "
-            "precision or npv, or one on flagged or flagged_rate, to be guaranteed"
+            "be one that can be guaranteed: fpr <=, fnr <=, review_rate <=, recall >=, "
+            "specificity >=, precision >=, npv >=, flagged or flagged_rate"
         )
         raise bad_limit(limit.text, rule)
 
@@ -142,11 +144,11 @@ def certify_limit(
     check_guarantee(limit, prior)
     name, upper, bound = limit.measure.name, limit.sign[0] == "<", limit.bound
     if units is not None and name in ("precision", "npv"):
-        hint = "Limit fpr and recall, or keep one row of each unit."
-        raise UndefinedError(CountsRows(f"a guarantee of the {name}", hint, "units"))
+        hint = "Limit fpr and recall, or keep one row per cluster."
+        raise UndefinedError(CountsRows(f"a guarantee for {name}", hint, "clusters"))
     if s.weighted and name in ("precision", "npv"):
         hint = "Limit fpr and recall instead."
-        raise UndefinedError(CountsRows(f"a guarantee of the {name}", hint))
+        raise UndefinedError(CountsRows(f"a guarantee for {name}", hint))
     P, N = s.P, s.N
     if name == "flagged":
         name, bound = "flagged_rate", bound / (P + N)
@@ -262,7 +264,7 @@ def max_errors(n: int, rate: float, error: float) -> int:
 
 
 def shortage_text(s: Sweep, limit: Limit, error: float, units: Units | None = None) -> str:
-    """What to say where rows, or units, are too few to allow a single one: it takes
+    """What to say where rows, or clusters, are too few to allow a single one: it takes
     (1 − rate)ⁿ ≤ error."""
     name, upper, bound = limit.measure.name, limit.sign[0] == "<", limit.bound
     rate, alone = (bound if upper else 1 - bound), not upper
@@ -275,12 +277,15 @@ def shortage_text(s: Sweep, limit: Limit, error: float, units: Units | None = No
     else:
         return ""
     if units is not None:
-        what, n = f"units with {what}", len(np.unique(units.rows(positive)[1]))
+        what, n = f"clusters with {what}", len(np.unique(units.rows(positive)[1]))
     if not 0 < rate < 1 or max_errors(n, rate, error) >= 0:
         return ""
     fewest = ceil(log(error) / log1p(-rate))
-    flag = "leave any alone" if alone else "flag any"
-    return f"to {flag} it takes at least {fewest:,} {what}; these are {n:,}"
+    doing = "leaving anything unflagged" if alone else "flagging anything"
+    return (
+        f"guaranteeing this limit while {doing} requires at least {fewest:,} {what}; there are "
+        f"{n:,}"
+    )
 
 
 def precise(s: Sweep, bound: float, error: float) -> NDArray[Any]:

@@ -38,7 +38,11 @@ def auc_variance(s: Sweep) -> float:
     check_sweep(s).needs_both_classes("the variance of the AUC")
     rows_pos, rows_neg = sizes_of(s, "the variance of the AUC")
     if not (rows_pos > 1 and rows_neg > 1):
-        of, have, hint = "rows of each class", min(rows_pos, rows_neg), "auc_interval(s) needs one."
+        of, have, hint = (
+            "rows of each class",
+            min(rows_pos, rows_neg),
+            "Use auc_interval(s), which needs one.",
+        )
         raise UndefinedError(TooFew("DeLong's variance", 2, of, float(have), hint))
     P, N = int(s.P), int(s.N)
     # The integers of the native core: P (2N)² in 128 bits and 2PN in 64.

@@ -66,7 +66,7 @@ class CurvePoint(Card):
         c = self.confusion
         return (
             f"{self.measure} {estimate} at {other} "
-            f"{self.fixed:g}; from {self.threshold:.6g} on: sensitivity {c.recall:.3f}, "
+            f"{self.fixed:g}; score ≥ {self.threshold:.6g}: sensitivity {c.recall:.3f}, "
             f"specificity {c.specificity:.3f}"
         )
 
@@ -129,8 +129,8 @@ def sensitivity_at(s: Sweep, specificity: float, *, level: float = 0.95) -> Curv
     >>> import cutscore as cs
     >>> s = cs.Sweep.from_counts([5, 4, 3, 2, 1], [22, 15, 9, 6, 4], [3, 8, 10, 19, 40])
     >>> cs.sensitivity_at(s, 0.9)
-    sensitivity 0.560 (95 % CI 0.354–0.755) at specificity 0.9;
-    from 4.5 on: sensitivity 0.393, specificity 0.963
+    sensitivity 0.560 (95 % CI 0.354–0.755) at specificity 0.9; score ≥ 4.5: sensitivity 0.393,
+    specificity 0.963
     """
     level, at = check_level(level), _rate(specificity, "specificity")
     check_sweep(s).needs_both_classes("a sensitivity")
@@ -175,8 +175,8 @@ def specificity_at(s: Sweep, sensitivity: float, *, level: float = 0.95) -> Curv
 def _rate(value: object, name: str) -> float:
     rate = number(value)
     if not 0 < rate < 1:
-        hint = "roc(s) has the ends of the curve."
-        raise DataError(BadArgument(name, "lie between 0 and 1, as 0.9 does", value, hint))
+        hint = "roc(s) includes the ends of the curve."
+        raise DataError(BadArgument(name, "be between 0 and 1, such as 0.9", value, hint))
     return rate
 
 

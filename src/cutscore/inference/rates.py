@@ -105,7 +105,7 @@ def interval(  # noqa: PLR0913 - options have names
     if at is None:
         raise DataError(BadArgument("at", "be a threshold or an operating point", at))
     if isinstance(at, (list, tuple)) or getattr(at, "ndim", 0) > 0:
-        hint = "For several write [interval(s, measure, at=t) for t in thresholds]."
+        hint = "For several, use [interval(s, measure, at=t) for t in thresholds]."
         raise DataError(BadArgument("at", "be one threshold", at, hint))
     goal = as_objective(measure)
     goal = goal.measure if isinstance(goal, Top) else goal
@@ -116,7 +116,7 @@ def interval(  # noqa: PLR0913 - options have names
     if isinstance(goal, Measure) and goal.binomial and (prior is None or goal.prior_free):
         return _share(goal, c, rows, level, method or "wilson", by_rule=by_rule)
     if method is not None:
-        rule = f"be left out for the {goal.name}, which is no share of counted rows"
+        rule = f"be omitted for {goal.name}, which is not a share of counted rows"
         raise DataError(BadArgument("method", rule, method))
     if isinstance(goal, Measure) and goal.name in _RATIOS:
         part, whole = (getattr(c, rate) for rate in _RATIOS[goal.name])

@@ -67,7 +67,7 @@ class SmoothRoc(Frozen):
         x = as_array(fpr, "fpr")
         if x.dtype.kind not in "biuf" or not np.all((x >= 0) & (x <= 1)):
             raise DataError(
-                BadArgument("fpr", "lie between 0 and 1", fpr, subject="a false positive rate")
+                BadArgument("fpr", "be between 0 and 1", fpr, subject="a false positive rate")
             )
         if self.method == "binormal":
             return np.asarray(ndtr(self.a + self.b * ndtri(x.astype(np.float64))))
@@ -157,7 +157,7 @@ def _binormal(s: Sweep, level: float) -> SmoothRoc:
     from scipy.special import ndtr
 
     small, sizes = s.compact(), sizes_of(s, "a binormal ROC curve")
-    what, hint = "a binormal curve", "auc_interval(s) needs no curve."
+    what, hint = "a binormal curve", "Use auc_interval(s), which needs no curve."
     if s.auc in (0.0, 1.0):
         raise UndefinedError(NoOverlap(what, f"the AUC is {s.auc:g}", hint))
     if len(small) < 3:
@@ -214,8 +214,8 @@ def _fit(pos: Floats, neg: Floats, auc: float) -> tuple[float, float, Floats]:
         if then is None or not 1e-3 < then.b < 1e3 or abs(then.a) > 1e3:
             break
         now = then
-    why = f"no curve is the most likely one (a reached {now.a:.3g}, b {now.b:.3g})"
-    raise UndefinedError(NoOverlap("a binormal curve", why, "Take method='kernel'."))
+    why = f"no maximum-likelihood curve exists (a reached {now.a:.3g}, b {now.b:.3g})"
+    raise UndefinedError(NoOverlap("a binormal curve", why, "Use method='kernel'."))
 
 
 def _improve(pos: Floats, neg: Floats, now: _State, step: _Step) -> _State | None:
@@ -301,14 +301,14 @@ def _kernel(s: Sweep, level: float) -> SmoothRoc:
     interval = auc_interval(s, level=level)
     if not np.isfinite(s.threshold[[0, -1]]).all():
         one = float(s.threshold[-1 if np.isfinite(s.threshold[0]) else 0])
-        hint = "Take method='binormal', which needs their order only."
+        hint = "Use method='binormal', which needs only their order."
         raise DataError(NotFinite("scores of a kernel-smoothed ROC curve", one, hint=hint))
     sizes = sizes_of(s, "a kernel-smoothed ROC curve")
     score = s.threshold / (np.abs(s.threshold).max() or 1.0)  # its squares don't overflow
     both = [_bandwidth(score, mass, n) for mass, n in zip((s.pos, s.neg), sizes, strict=True)]
     widest = max(both)
     if widest == 0:
-        so, hint = "kernels have no width", "roc(s) is the curve of such scores."
+        so, hint = "kernels have no width", "Use roc(s), the curve of such scores."
         raise UndefinedError(NoVariation("the score", "within either class", so, hint))
     low, high = score[-1] - 6 * widest, score[0] + 6 * widest
     step = (high - low) / (_GRID - 1)

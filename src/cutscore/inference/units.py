@@ -60,13 +60,13 @@ class Units(Frozen):
         return len(np.unique(self.unit))
 
     def __repr__(self) -> str:
-        return f"{len(self):,} units of {len(self.unit):,} rows"
+        return f"{len(self):,} clusters with {len(self.unit):,} rows"
 
     def check(self, s: Sweep) -> None:
         """Raise unless these are the rows of a sweep."""
         if s.weighted:
-            hint = "Leave the weights out, or the confidence."
-            raise UndefinedError(CountsRows("a guarantee for units", hint))
+            hint = "Drop the weights or the confidence."
+            raise UndefinedError(CountsRows("a guarantee for clusters", hint))
         of = (int(np.count_nonzero(self.positive)), int(np.count_nonzero(~self.positive)))
         same = of == (s.P, s.N)
         if same and not s.merged:
@@ -76,7 +76,9 @@ class Units(Frozen):
                 np.add.reduceat(ones, starts), s.pos
             )
         if not same:
-            rule = "units must be of the sweep's own rows; these have other labels or scores"
+            rule = (
+                "units must be made from the rows of the sweep; these have other labels or scores"
+            )
             hint = "Make both from the same columns: sweep(y, score) and units(y, score, unit)."
             raise DataError(Conflict(("units", "s"), rule, hint))
 
@@ -171,4 +173,4 @@ def as_units(units: object) -> Units | None:
     """Units, or None; anything else is an error."""
     if units is None or isinstance(units, Units):
         return units
-    raise DataError(BadArgument("units", "be what units(y, score, unit) makes of the rows", units))
+    raise DataError(BadArgument("units", "be the result of units(y, score, unit)", units))

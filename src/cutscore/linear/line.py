@@ -68,7 +68,7 @@ class LinearDetector(Frozen):
         """The same line with ‖w‖ = 1: scores are distances from it."""
         norm = _norm(self.w)
         if not norm:
-            why = "has no line, and nothing has a distance from it"
+            why = "has no decision boundary, so distances are undefined"
             raise UndefinedError(Undefined("a detector with w = 0", why))
         return LinearDetector(self.w / norm, self.b / norm)
 
@@ -88,7 +88,7 @@ class LinearDetector(Frozen):
         """The line whose scores are the LLRs of this one's: (γ w, γ (b − d₀)). The direction of w
         stays; the boundary and the steepness may change."""
         if not isinstance(calibrator, Affine):
-            rule = "be affine, as 'logistic' and 'platt' make, so that a line stays one"
+            rule = "be affine, as 'logistic' and 'platt' make, so that the model stays linear"
             raise DataError(BadArgument("calibrator", rule, calibrator))
         gamma = calibrator.gamma
         return LinearDetector(gamma * self.w, gamma * (self.b - calibrator.d0))
@@ -208,8 +208,8 @@ class Discriminants(Frozen):
     def __post_init__(self) -> None:
         W, b = np.asarray(self.W, np.float64), np.asarray(self.b, np.float64)
         if W.ndim != 2 or b.shape != W.shape[:1]:
-            rule = f"have a row of weights for each constant of b, whose shape is {b.shape}"
-            raise DataError(BadArgument("W", rule, Shown(f"of the shape {W.shape}")))
+            rule = f"have one row of weights per entry of b, whose shape is {b.shape}"
+            raise DataError(BadArgument("W", rule, Shown(f"shape {W.shape}")))
         object.__setattr__(self, "W", W)
         object.__setattr__(self, "b", b)
         super().__post_init__()
@@ -250,8 +250,8 @@ def _matrix(data: MatrixLike, features: int) -> Matrix:
     """X as blocks are cut from it: floats, two dimensions, CSR if it is sparse."""
     X: Matrix = data.tocsr() if isinstance(data, SparseMatrix) else np.asarray(data)
     if X.ndim != 2 or X.shape[1] != features:
-        rule = f"have a row for each case and {features} columns, as w has"
-        raise DataError(BadArgument("X", rule, Shown(f"of the shape {X.shape}")))
+        rule = f"have one row per case and {features} columns, like w"
+        raise DataError(BadArgument("X", rule, Shown(f"shape {X.shape}")))
     if X.dtype in (np.float32, np.float64):
         return X
     if X.dtype.kind not in "biuf":

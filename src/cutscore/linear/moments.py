@@ -155,8 +155,8 @@ class ClassMoments(Frozen):
     def within(self) -> Floats:
         """The scatter around the means of all classes together."""
         if self.scatter is None:
-            what, hint = "the scatter within classes", "Make the moments with scatter=True."
-            raise UndefinedError(Undefined(what, "was not summed up", hint))
+            what, hint = "the scatter within classes", "Create the moments with scatter=True."
+            raise UndefinedError(Undefined(what, "was not computed", hint))
         return np.asarray(self.scatter.sum(0))
 
     def check_finite(self) -> None:
@@ -242,7 +242,7 @@ class ClassMoments(Frozen):
             except (KeyError, TypeError, ValueError):
                 out[name] = np.empty(0)
             if out[name].shape != shape or not np.isfinite(out[name]).all():
-                rule = f"finite numbers of the shape {shape}"
+                rule = f"finite numbers of shape {shape}"
                 raise DataError(FieldUnfit(name, rule, data.get(name)))
         if (out["weight"] < 0).any():
             raise DataError(FieldUnfit("weight", "at least 0", data["weight"]))
@@ -454,7 +454,7 @@ def _check_width(d: int, classes: int = 2) -> None:
     if classes * d * d > 2 * _WIDEST * _WIDEST:
         hint = (
             f"{classes} matrices would take {8 * classes * d * d / 2**30:,.1f} GiB. Choose or "
-            "combine columns first, or learn by what needs no scatter: mean difference "
+            "combine columns first, or use a learner without scatter: mean difference "
             "(scatter=False) or logistic regression."
         )
         most = int(_WIDEST * (2 / classes) ** 0.5)
@@ -479,7 +479,7 @@ def _rows(
             except (TypeError, ValueError) as error:
                 raise DataError(ValueUnfit("X", type="object")) from error
     if X.ndim != 2 or not X.shape[1] or X.dtype.kind not in "biuf":
-        value, hint = Shown(f"{X.dtype} of the shape {X.shape}"), "Of one column X[:, None] is one."
+        value, hint = Shown(f"{X.dtype} of shape {X.shape}"), "For one column pass X[:, None]."
         rule = "be a table of numbers with at least one column"
         raise DataError(BadArgument("X", rule, value, hint))
     n = X.shape[0]

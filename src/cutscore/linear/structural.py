@@ -67,7 +67,7 @@ class TrainableMeasure:
         if masses.whole:
             k = max(float(np.rint(k)), 1.0)
         if k > n:
-            hint = "Give k as a share, such as 0.05, if it should go with the rows."
+            hint = "Use a share, such as k=0.05, to scale with the rows."
             raise DataError(BadArgument("k", f"be at most the number of rows, {n:g}", k, hint))
         return k
 
@@ -119,11 +119,11 @@ def as_trainable(
         many = at[1] == "precision" if as_named else None
         return replace(_at_k(text, at, k), many=many, as_named=as_named)
     if as_named:
-        rule = f"as_named belongs to precision@k and recall@k; the measure is {shown(measure)}"
-        raise DataError(Conflict(("as_named", "measure"), rule, "Leave {0} out."))
+        rule = f"as_named applies to precision@k and recall@k, not to {shown(measure)}"
+        raise DataError(Conflict(("as_named", "measure"), rule, "Drop {0}."))
     if k is not None:
-        rule = f"k belongs to precision@k and recall@k; the measure is {shown(measure)}"
-        raise DataError(Conflict(("k", "measure"), rule, "Leave {0} out."))
+        rule = f"k applies to precision@k and recall@k, not to {shown(measure)}"
+        raise DataError(Conflict(("k", "measure"), rule, "Drop {0}."))
     if text in ("auc", "roc_auc", "prbep"):
         return TrainableMeasure(text.removeprefix("roc_"))
     try:
@@ -137,7 +137,7 @@ def as_trainable(
             if known is MEASURES[kind]:
                 return TrainableMeasure("error" if kind == "accuracy" else kind)
     rule = (
-        "be one that a line can be trained for: 'balanced', 'f1', f(beta) with beta > 0, "
+        "be one of the supported measures: 'balanced', 'f1', f(beta) with beta > 0, "
         "'precision@k', 'recall@k', 'prbep', 'auc' or 'error'"
     )
     raise DataError(BadArgument("measure", rule, measure))
@@ -148,7 +148,7 @@ def _at_k(measure: str, at: re.Match[str], k: float | None) -> TrainableMeasure:
     if at[2]:
         if k is not None:
             rule = f"k is given twice, as {shown(k)} and in {shown(measure)}"
-            raise DataError(Conflict(("k", "measure"), rule, "Leave {0} out."))
+            raise DataError(Conflict(("k", "measure"), rule, "Drop {0}."))
         k = float(at[2].replace("_", ""))
         if at[3]:
             if not 0 < k <= 100:
@@ -161,7 +161,7 @@ def _at_k(measure: str, at: re.Match[str], k: float | None) -> TrainableMeasure:
 def _check_k(k: object) -> float:
     value = number(k)
     if not 0 < value < inf or (value > 1 and value != int(value)):
-        rule = "be a whole number of rows, 1 or more, or a share of them below 1"
+        rule = "be an integer number of rows, 1 or more, or a share below 1"
         hint = "Pass k=100, k=0.05, or write 'precision@100'."
         raise DataError(BadArgument("k", rule, k, hint))
     return value

@@ -47,8 +47,8 @@ class _Custom:
         with np.errstate(divide="ignore", invalid="ignore"):  # 0/0 is no value, here as elsewhere
             value = np.asarray(self.function(*cells))
         if value.shape != cells[0].shape or value.dtype.kind not in "biuf":
-            rule = "return a number for each cut, an array as long as tp"
-            got = Shown(f"{value.dtype} of the shape {value.shape}")
+            rule = "return one number per threshold, an array as long as tp"
+            got = Shown(f"{value.dtype} of shape {value.shape}")
             hint = "Write it with NumPy operations."
             raise DataError(BadArgument("objective", rule, got, hint, "an objective"))
         out = value.astype(np.float64)
@@ -171,8 +171,8 @@ class Aim:
         limits, confidence = as_limits(self.limits), self.confidence
         if isinstance(goal, Top):
             if confidence is not None:
-                rule = f"{goal.name} flags as many rows as it says, and a confidence is for limits"
-                hint = f"Ask for {goal.measure.name} subject to limits, or leave {{0}} out."
+                rule = f"{goal.name} fixes the number flagged, so a confidence does not apply"
+                hint = f"Use {goal.measure.name} with limits, or drop {{0}}."
                 raise DataError(Conflict(("confidence",), rule, hint))
             limits = [goal.limit, *(limit for limit in limits if limit != goal.limit)]
         values = {
@@ -200,7 +200,7 @@ class Aim:
         """The aim of those who give costs or a measure, or neither. A confidence without limits
         has nothing to hold."""
         if costs is not None and maximize is not None:
-            raise DataError(Conflict(("costs", "maximize"), "there must be one aim"))
+            raise DataError(Conflict(("costs", "maximize"), "only one objective can be given"))
         goal = maximize if costs is None else check_costs(costs)
         limits = tuple(as_limits(subject_to))
         return cls(goal, limits, prior, confidence if limits else None, level=level)
@@ -222,7 +222,7 @@ class Aim:
         """Refuse an aim that asks for two thresholds, where one is meant."""
         if self.three_way:
             rule = f"ask for one threshold: {what}"
-            raise DataError(BadArgument("aim", rule, Shown(self.words), hint, "the aim"))
+            raise DataError(BadArgument("aim", rule, Shown(self.words), hint, "the objective"))
 
     @property
     def by_auc(self) -> bool:
@@ -351,8 +351,8 @@ class _SavedAim:
 
 
 def _raise_lost(*_: object) -> Any:
-    why = "was a function, of which the file knows the name only"
-    raise DataError(Undefined("this aim", why, "Give the function again."))
+    why = "was a function, and the file stores only its name"
+    raise DataError(Undefined("this objective", why, "Pass the function again."))
 
 
 def as_aim(wanted: object) -> Aim:
@@ -375,6 +375,6 @@ def as_objective(wanted: object) -> Objective:
 
 
 def undefined_error(what: str) -> UndefinedError:
-    why = "is 0/0 at every cut of this sweep, so none is the best"
-    hint = "Aim at something else, or add rows of the class that it is a share of."
+    why = "is 0/0 at every threshold, so none is the best"
+    hint = "Choose another objective, or add rows of the class it refers to."
     return UndefinedError(Undefined(what, why, hint))

@@ -70,7 +70,7 @@ class Confusion:
     >>> c.sensitivity, round(c.lr_positive, 1), round(c.lr_negative, 3)
     (0.85, 206.9, 0.151)
     >>> c
-    of 10,000 cases 20 are positive: 17 caught, 3 missed, 41 false alarms
+    10,000 cases, 20 positive; 17 caught, 3 missed, 41 false alarms
     """
 
     tp: Number
@@ -125,7 +125,7 @@ class Confusion:
 
     @property
     def fpr(self) -> Number:
-        """FP / N, the false alarm rate."""
+        """FP / N, the false positive rate."""
         return _ratio(self.fp, self.negatives)
 
     @property
@@ -277,18 +277,17 @@ class Confusion:
         --------
         >>> from cutscore import Confusion
         >>> Confusion(tp=40, fp=5, fn=10, tn=45).deployed(0.1)
-        of 100 cases 10 are positive: 8 caught, 2 missed, 9 false alarms
+        100 cases, 10 positive; 8 caught, 2 missed, 9 false alarms
         """
         p, n = prior * self.total, (1 - prior) * self.total
         return Confusion(p * self.recall, n * self.fpr, p * self.fnr, n * self.specificity)
 
     def __repr__(self) -> str:
         if isinstance(self.tp, np.ndarray):
-            return f"Confusion at {self.tp.size:,} cuts"
+            return f"Confusion at {self.tp.size:,} thresholds"
         n, p, tp, fn, fp = map(count_text, (self.total, self.positives, self.tp, self.fn, self.fp))
-        cases, are = ("case" if n == "1" else "cases"), ("is" if p == "1" else "are")
-        alarms = "false alarm" if fp == "1" else "false alarms"
-        return f"of {n} {cases} {p} {are} positive: {tp} caught, {fn} missed, {fp} {alarms}"
+        cases, alarms = ("case" if n == "1" else "cases"), ("alarm" if fp == "1" else "alarms")
+        return f"{n} {cases}, {p} positive; {tp} caught, {fn} missed, {fp} false {alarms}"
 
     def _repr_html_(self) -> str:
         if isinstance(self.tp, np.ndarray):

@@ -66,7 +66,7 @@ class Costs:
             cost = number(value)
             if not abs(cost) <= 1e100:
                 rule, subject = "be a finite number, up to 1e100", f"the cost {field.name}"
-                each = "Where each case has its own, weigh rows by it: see 'Weights'."
+                each = "If costs differ by case, weight the rows: see 'Weights'."
                 hint = each if np.ndim(value) else ""
                 raise DataError(BadArgument("costs", rule, value, hint, subject))
             object.__setattr__(self, field.name, cost)
@@ -74,14 +74,14 @@ class Costs:
             worth = getattr(self, a) + getattr(self, b)
             if worth < 0:
                 rule, subject = "cost at least 0", f"a {what} ({a} + {b})"
-                hint = "Give costs as positive numbers, fp=1, and benefits as tp and tn."
+                hint = "Costs are positive numbers, fp=1; benefits are tp and tn."
                 raise DataError(BadArgument("costs", rule, worth, hint, subject))
         if not self.on_positives + self.on_negatives:
-            raise DataError(BadArgument("costs", "be more than 0 for some error"))
+            raise DataError(BadArgument("costs", "be above 0 for at least one error"))
         if min(self.review or 0.0, self.review_miss) < 0:
             raise DataError(BadArgument("costs", "be at least 0 for a review", self.review))
         if self.review is None and self.review_miss:
-            rule, hint = "come with the cost of a review", "Give review as well: review=0."
+            rule, hint = "be given together with review", "Add review=0."
             raise DataError(BadArgument("costs", rule, self.review_miss, hint, "review_miss"))
 
     @property

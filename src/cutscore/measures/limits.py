@@ -92,21 +92,21 @@ def parse_limit(text: object) -> Limit:
         raise _unreadable(text)
     sign, measure = {"≥": ">=", "≤": "<="}.get(parts[2], parts[2]), find_measure(parts[1])
     if measure.is_count and bound < 0:
-        raise bad_limit(text, "be at least 0 on a count")
+        raise bad_limit(text, "be at least 0 for a count")
     if parts[4] and measure.is_count:
-        hint = "Limit a rate: recall, fpr, fnr, specificity or flagged_rate."
-        raise bad_limit(text, "have no per cent on a count", hint)
+        hint = "Limit a rate instead: recall, fpr, fnr, specificity or flagged_rate."
+        raise bad_limit(text, "have no per cent sign for a count", hint)
     if parts[4]:
         bound = float(Fraction(parts[3].replace("_", "")) / 100)  # 0.7 % is 0.007
     if measure.rate and not 0 <= bound <= 1:
-        hint = "Write a share: 90 % or 0.9."
-        raise bad_limit(text, f"lie between 0 and 1 on the {measure.name}", hint)
+        hint = "Use a share: 90 % or 0.9."
+        raise bad_limit(text, f"be between 0 and 1 for {measure.name}", hint)
     return Limit(measure, sign, bound)
 
 
 def _unreadable(text: object) -> DataError:
     rule = "have the form 'measure >= number' or 'measure <= number' (or > or <)"
-    hint = "Write it as 'precision >= 0.9'; numbers have a point, no comma."
+    hint = "Write 'precision >= 0.9', with a decimal point, not a comma."
     return bad_limit(text, rule, hint)
 
 

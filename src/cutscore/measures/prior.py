@@ -13,8 +13,8 @@ def check_prior(prior: object) -> float:
     """A prevalence strictly between 0 and 1."""
     p = number(prior)
     if not 0 < p < 1:
-        hint = "It is the share of positives where decisions are made: 0.02 or 2 %."
-        raise DataError(BadArgument("prior", "lie between 0 and 1", prior, hint))
+        hint = "It is the prevalence where decisions are made, such as 0.02 or 2 %."
+        raise DataError(BadArgument("prior", "be between 0 and 1", prior, hint))
     return p
 
 
@@ -28,5 +28,5 @@ def check_level(level: object, name: str = "level") -> float:
     """A confidence strictly between 0 and 1."""
     p = number(level)
     if not (p > 0 and (1 + p) / 2 < 1):
-        raise DataError(BadArgument(name, "lie between 0 and 1, as 0.95 does", level))
+        raise DataError(BadArgument(name, "be between 0 and 1, such as 0.95", level))
     return p

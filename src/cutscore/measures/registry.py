@@ -64,9 +64,7 @@ class Measure:
     words: str = ""
     """What it is, for those who don't know its name."""
     called: str = ""
-    """What it is called in tables, if it stands there."""
-    aim: str = ""
-    """What is aimed at, if "the most" or "the least" of its name would not say it."""
+    """What people call it, if that is not its name."""
     part: Cells | None = None
     """What a count, or a ratio of sums, has above the line."""
     whole: Cells | None = None
@@ -80,7 +78,7 @@ class Measure:
     prior_free: bool = False
     """Whether the share of positives does not change it."""
     guaranteed: str = ""
-    """The signs of limits on it that can be shown to hold out of sample."""
+    """The signs of limits on it that can be guaranteed on new rows."""
     elsewhere: str = ""
     """What others call it."""
     reviews: bool = False
@@ -137,7 +135,7 @@ def f(beta: float) -> Measure:
     >>> import cutscore as cs
     >>> s = cs.sweep([1, 0, 1, 1, 0, 1, 0, 0], [.91, .85, .77, .72, .61, .48, .42, .33])
     >>> cs.choose(s, cs.f(2)).confusion
-    of 8 cases 4 are positive: 4 caught, 0 missed, 2 false alarms
+    8 cases, 4 positive; 4 caught, 0 missed, 2 false alarms
     """
     try:
         b = float(beta)
@@ -145,7 +143,7 @@ def f(beta: float) -> Measure:
         b = inf
     if not 0 <= b < inf:
         raise DataError(BadArgument("beta", "be finite and at least 0", beta))
-    words = "recall counts so many times as much as precision"
+    words = f"F measure in which recall counts {b:g} times as much as precision"
     return Measure(f"f{b:g}", operator.methodcaller("f", b), beta=b, words=words)
 
 
@@ -157,8 +155,8 @@ def _equal_case_gains(_: Fraction, __: Fraction) -> Gains:
     return Fraction(1), Fraction(1)
 
 
-def _count(name: str, words: str, aim: str, part: Cells, better: int = 1, **more: Any) -> Measure:
-    return _measure(name, words, aim=aim, part=part, better=better, monotone=True, **more)
+def _count(name: str, words: str, part: Cells, better: int = 1, **more: Any) -> Measure:
+    return _measure(name, words, part=part, better=better, monotone=True, **more)
 
 
 def _class_rate(name: str, words: str, part: Cells, whole: Cells, **more: Any) -> Measure:
@@ -174,10 +172,10 @@ def _rows() -> list[Measure]:
     """One row a measure."""
     tp, fp, fn, tn = (1, 0, 0, 0), (0, 1, 0, 0), (0, 0, 1, 0), (0, 0, 0, 1)
     return [
-        _count("tp", "positives caught", "the most positives caught", tp, prior_free=True),
-        _count("fp", "false alarms", "the fewest false alarms", fp, -1, prior_free=True),
-        _count("fn", "positives missed", "the fewest misses", fn, -1, prior_free=True),
-        _count("tn", "negatives not flagged", "the most true negatives", tn, prior_free=True),
+        _count("tp", "positives caught", tp, prior_free=True),
+        _count("fp", "false alarms", fp, -1, prior_free=True),
+        _count("fn", "positives missed", fn, -1, prior_free=True),
+        _count("tn", "negatives not flagged", tn, prior_free=True),
         _class_rate(
             *("recall", "share of positives caught", tp, _POSITIVES),
             called="recall",
@@ -185,10 +183,9 @@ def _rows() -> list[Measure]:
             elsewhere="hit_rate rappel",
         ),
         _class_rate(
-            *("fpr", "false alarm rate", fp, _NEGATIVES),
+            *("fpr", "false positive rate", fp, _NEGATIVES),
             better=-1,
-            called="false alarm rate",
-            aim="the least false alarm rate",
+            called="false positive rate",
             guaranteed="<",
             elsewhere="fall_out fallout",
         ),
@@ -196,7 +193,6 @@ def _rows() -> list[Measure]:
             *("fnr", "share of positives missed", fn, _POSITIVES),
             better=-1,
             called="miss rate",
-            aim="the least share of positives missed",
             guaranteed="<",
         ),
         _class_rate(
@@ -206,7 +202,7 @@ def _rows() -> list[Measure]:
             elsewhere="selectivity",
         ),
         _count(
-            *("flagged", "how many are flagged", "the fewest flagged", _FLAGGED, -1),
+            *("flagged", "number flagged", _FLAGGED, -1),
             helpful=False,
             prior_free=True,
             guaranteed="<>",
@@ -218,7 +214,6 @@ def _rows() -> list[Measure]:
             helpful=False,
             monotone=True,
             called="share flagged",
-            aim="the least share flagged",
             part=_FLAGGED,
             whole=_ALL,
             binomial=True,
@@ -237,17 +232,15 @@ def _rows() -> list[Measure]:
         _measure(
             *("npv", "negative predictive value"),
             called="negative predictive value",
-            aim="the best negative predictive value",
             part=tn,
             whole=(0, 0, 1, 1),
             rate=True,
             guaranteed=">",
         ),
         _measure(
-            *("reviewed", "how many are reviewed"),
+            *("reviewed", "number reviewed"),
             better=-1,
             helpful=False,
-            aim="the fewest reviews",
             prior_free=True,
             reviews=True,
             elsewhere="reviews",
@@ -257,20 +250,19 @@ def _rows() -> list[Measure]:
             better=-1,
             helpful=False,
             called="share reviewed",
-            aim="the least share reviewed",
             rate=True,
             guaranteed="<",
             reviews=True,
         ),
         _measure("lift", "precision over prevalence", called="lift", part=tp, whole=_FLAGGED),
-        _measure("lr_positive", "likelihood ratio LR+ of the flagged", prior_free=True),
+        _measure("lr_positive", "positive likelihood ratio, LR+", prior_free=True),
         _measure(
-            *("lr_negative", "likelihood ratio LR− of cases not flagged"),
+            *("lr_negative", "negative likelihood ratio, LR−"),
             better=-1,
             prior_free=True,
         ),
         _measure(
-            *("accuracy", "share decided right"),
+            *("accuracy", "share of correct decisions"),
             linear=_equal_case_gains,
             called="accuracy",
             part=(1, 0, 0, 1),
@@ -278,11 +270,10 @@ def _rows() -> list[Measure]:
             rate=True,
         ),
         _measure(
-            *("error_rate", "share decided wrong"),
+            *("error_rate", "share of wrong decisions"),
             better=-1,
             linear=_equal_case_gains,
             called="error rate",
-            aim="the least share of errors",
             part=(0, 1, 1, 0),
             whole=_ALL,
             rate=True,
@@ -290,8 +281,7 @@ def _rows() -> list[Measure]:
         _measure(
             *("balanced_rate", "mean of recall and specificity"),
             linear=_equal_class_gains,
-            called="balanced rate",
-            aim="the best mean of recall and specificity",
+            called="balanced accuracy",
             part=(1, 0, 0, 1),
             whole=_ALL,
             even=True,
@@ -300,8 +290,8 @@ def _rows() -> list[Measure]:
         ),
         _measure(
             *("youden", "recall + specificity − 1"),
+            called="Youden index",
             linear=_equal_class_gains,
-            aim="the best Youden index (recall + specificity − 1)",
             part=(1, -1, -1, 1),
             whole=_ALL,
             even=True,
@@ -309,15 +299,13 @@ def _rows() -> list[Measure]:
             elsewhere="informedness",
         ),
         _measure(
-            *("mcc", "Matthews' correlation"),
-            called="Matthews' correlation",
-            aim="the best Matthews' correlation",
+            *("mcc", "Matthews correlation coefficient"),
+            called="Matthews correlation coefficient",
         ),
         _measure(
             *("f1", "harmonic mean of precision and recall"),
             beta=1.0,
             called="F1",
-            aim="the best F1",
             elsewhere="f_score f_measure",
         ),
     ]
@@ -333,7 +321,7 @@ MEASURES = _measures()
 
 
 # What measures are called where people read of them, if not by their names.
-WORDS = {m.name: m.called for m in MEASURES.values() if m.called} | {"cost": "cost of a case"}
+WORDS = {m.name: m.called for m in MEASURES.values() if m.called} | {"cost": "cost per case"}
 
 
 def find_measure(name: str) -> Measure:
@@ -341,7 +329,7 @@ def find_measure(name: str) -> Measure:
     if key in MEASURES:
         return MEASURES[key]
     for measure in MEASURES.values():  # as a message explains it
-        if key == _key(measure.words):
+        if key in (_key(measure.words), _key(measure.called)):
             return measure
     beta = re.fullmatch(r"f(\d+(?:\.\d*)?)", key)
     if beta:
@@ -355,22 +343,21 @@ _OF_ALL_CUTS = {"auc", "roc_auc", "auroc", "pr_auc", "average_precision", "gini"
 
 
 def _unknown(name: str, key: str) -> BadArgument:
-    return BadArgument("measure", "have a known name", name, _near_names(key), "a measure")
+    return BadArgument("measure", "be a known one", name, _near_names(key), "the measure")
 
 
 def _near_names(key: str) -> str:
     """What was meant instead of a name that no measure has."""
     if key in _OF_ALL_CUTS:
-        what = "2 AUC − 1, " if key == "gini" else ""
-        return f"It is {what}of all cuts together: no threshold has one of its own."
+        return "It summarises all thresholds, so it can't be used to choose one."
     if key in ("ks", "ks_statistic", "kolmogorov_smirnov"):
-        return "The Kolmogorov–Smirnov statistic is the highest Youden index: aim at youden."
+        return "The Kolmogorov–Smirnov statistic is the highest Youden index: use youden."
     if near := [f"{one} ({MEASURES[one].words})" for one in _similar_names(key)]:
         return f"Did you mean {either(near, show=str)}?"
-    # What most people aim at comes first.
+    # What most people ask for comes first.
     names = dict.fromkeys(m.name for m in MEASURES.values() if m.beta is None)
     known = (*sorted(names, key=lambda one: MEASURES[one].is_count), "f1", "f2", "f0.5")
-    return f"Names: {', '.join(known)} …"
+    return f"Known measures: {', '.join(known)} …"
 
 
 def _similar_names(key: str) -> list[str]:

@@ -34,7 +34,7 @@ class Triage(Confusion):
     >>> from cutscore import Triage
     >>> c = Triage(30, 5, 8, 900, 12, 45)
     >>> c
-    of 1,000 cases 50 are positive: 30 blocked, 12 reviewed, 8 passed; negatives: 5 blocked,
+    1,000 cases, 50 positive: 30 blocked, 12 reviewed, 8 passed; negatives: 5 blocked,
     45 reviewed, 900 passed
     >>> c.review_rate, c.fnr, round(c.precision, 3), round(c.npv, 3), c.error_rate
     (0.057, 0.16, 0.857, 0.991, 0.013)
@@ -78,7 +78,7 @@ class Triage(Confusion):
 
     def __repr__(self) -> str:
         if isinstance(self.tp, np.ndarray):
-            return f"Triage at {self.tp.size:,} pairs of cuts"
+            return f"Triage at {self.tp.size:,} pairs of thresholds"
         n, p, *cells = map(
             count_text,
             (
@@ -86,9 +86,9 @@ class Triage(Confusion):
                 *(self.fp, self.reviewed_neg, self.tn),
             ),
         )
-        cases, are = ("case" if n == "1" else "cases"), ("is" if p == "1" else "are")
+        cases = "case" if n == "1" else "cases"
         return (
-            f"of {n} {cases} {p} {are} positive: {cells[0]} blocked, {cells[1]} reviewed, "
+            f"{n} {cases}, {p} positive: {cells[0]} blocked, {cells[1]} reviewed, "
             f"{cells[2]} passed; negatives: {cells[3]} blocked, {cells[4]} reviewed, "
             f"{cells[5]} passed"
         )

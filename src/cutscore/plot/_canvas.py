@@ -65,7 +65,7 @@ def draw_each(
     call = f"plot.{draw.__name__}"
     for name, value in of_one.items():
         if value is not None:
-            rule = "be left out where a mapping names several"
+            rule = "be omitted if a mapping names several"
             hint = f"Draw them one by one: ax = {call}(one, ax, {name}=...)."
             raise DataError(BadArgument(name, rule, value, hint))
     if not several:

@@ -47,7 +47,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.typing import ColorType as Colour
 
-FPR, RECALL = "False positive rate (1 − specificity)", "Sensitivity (recall)"
+FPR, RECALL = "False positive rate (1 − specificity)", "Recall (sensitivity)"
 FLAGGED = "Share of cases flagged"
 
 # Nearer to 0 than this, a few rows decide about precision and lift, which jump between 0 and their
@@ -101,7 +101,7 @@ def roc(  # noqa: PLR0913 - options have names
     >>> s = cs.sweep([1, 0, 1, 1, 0, 1, 0, 0], [8, 7, 6, 5, 4, 3, 2, 1])
     >>> ax = cs.plot.roc(s)
     >>> ax.get_ylabel(), ax.get_legend().get_texts()[0].get_text()
-    ('Sensitivity (recall)', 'AUC 0.750 (95 % CI 0.301–0.954)')
+    ('Recall (sensitivity)', 'AUC 0.750 (95 % CI 0.301–0.954)')
 
     Several by name:
 
@@ -133,7 +133,7 @@ def roc(  # noqa: PLR0913 - options have names
     if curve is None and rules:
         for name, given in (("label", label), ("band", band), ("point", point), ("hull", hull)):
             if given is not None:
-                rule, hint = "be left out where there is no curve", "Pass a sweep first."
+                rule, hint = "be omitted if there is no curve", "Pass a sweep first."
                 raise DataError(BadArgument(name, rule, given, hint))
         return _mark_classifiers(_roc_axes(ax), rules)
     drawn: Roc | SmoothRoc = curve_of(curve, (Roc, SmoothRoc), "roc", curves.roc)
@@ -255,12 +255,12 @@ def det(
     >>> import cutscore as cs
     >>> ax = cs.plot.det(cs.sweep([1, 0, 1, 0], [4, 3, 2, 1]))
     >>> ax.get_ylabel()
-    'False negative rate (1 − sensitivity)'
+    'False negative rate (1 − recall)'
     """
     if isinstance(curve, Mapping):
         return draw_each(det, curve, ax, line, label=label)
     drawn: Det = curve_of(curve, Det, "det", curves.det)
-    ax = prepare_axes(ax, FPR, "False negative rate (1 − sensitivity)", unit=False)
+    ax = prepare_axes(ax, FPR, "False negative rate (1 − recall)", unit=False)
     inside = (drawn.fpr > 0) & (drawn.fpr < 1) & (drawn.fnr > 0) & (drawn.fnr < 1)
     if not inside.any():
         middle = {"xycoords": "axes fraction", "ha": "center", "va": "center", "color": "0.4"}
@@ -442,7 +442,7 @@ def net_benefit(
     >>> s = cs.sweep([1, 0, 1, 0], [0.8, 0.6, 0.5, 0.2])
     >>> ax = cs.plot.net_benefit(s, band=cs.net_benefit_at(s, [0.2, 0.4, 0.6]))
     >>> [text.get_text() for text in ax.get_legend().get_texts()]
-    ['Model', 'Model, best cut', '95 % CI', 'Treat all', 'Treat none']
+    ['Model', 'Model, best threshold', '95 % CI', 'Flag all', 'Flag none']
     """
     if isinstance(curve, Mapping):
         return draw_each(net_benefit, curve, ax, line, label=label, band=band)
@@ -467,14 +467,14 @@ def net_benefit(
     (thin,) = ax.plot(
         *simplify(*_clip_below(t, best, top)), color=colour, linewidth=0.9, zorder=2.5
     )
-    thin.set(label=f"{name}, best cut", gid="best")
+    thin.set(label=f"{name}, best threshold", gid="best")
     if band is not None:
         order, found = np.argsort(band.threshold), band.net_benefit
         ends = [a[order] for a in (band.threshold, found.low, found.high)]
         shade(ax, ends, colour, f"{100 * found.level:g} % CI")
     if len(x):
-        _trivial(ax, "Treat all", *_clip_below(x, treat_all, top), dashes=(4, 3))
-    _trivial(ax, "Treat none", np.array([0.0, 1.0]), np.zeros(2), dashes=(1, 2))
+        _trivial(ax, "Flag all", *_clip_below(x, treat_all, top), dashes=(4, 3))
+    _trivial(ax, "Flag none", np.array([0.0, 1.0]), np.zeros(2), dashes=(1, 2))
     add_legend(ax)
     return ax
 

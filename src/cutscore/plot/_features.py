@@ -154,7 +154,7 @@ def surface(
     p = np.asarray(ask(_like(X, list(columns), a.ravel(), b.ravel())), np.float64)
     if p.shape != (a.size,) or not (np.all(p >= 0) and np.all(p <= 1)):
         rule = f"be one probability from 0 to 1 for each of {a.size:,} rows"
-        raise DataError(BadArgument("detector", rule, p, subject="what detector gives"))
+        raise DataError(BadArgument("detector", rule, p, subject="the output of detector"))
     p = p.reshape(a.shape)
     ax = new_axes(5.4, 4.6) if ax is None else ax
     colours = _colours()
@@ -193,8 +193,10 @@ def _probability(detector: Probabilities) -> Callable[[Any], ArrayLike]:
         return lambda X: np.asarray(detector.predict_proba(X))[:, 1]
     if callable(detector):
         return detector
-    rule = "be a Detector, a classifier with predict_proba, or a function that gives probabilities"
-    hint = "Of a line, pass lambda X: calibrator.probability(line.scores(X), prior)."
+    rule = (
+        "be a Detector, a classifier with predict_proba, or a function that returns probabilities"
+    )
+    hint = "For a linear model, pass lambda X: calibrator.probability(line.scores(X), prior)."
     raise DataError(BadArgument("detector", rule, detector, hint))
 
 

@@ -86,7 +86,7 @@ def reliability(
     >>> s = cs.Sweep.from_counts([0.9, 0.7, 0.5, 0.1], pos=[80, 30, 32, 10], neg=[20, 30, 28, 90])
     >>> ax = cs.plot.reliability(s, label="mine")
     >>> [text.get_text() for text in ax.get_legend().get_texts()]
-    ['mine', '95 % band if calibrated']
+    ['mine', '95 % consistency band']
     """
     if isinstance(r, Mapping):
         return draw_each(reliability, r, ax, {"bins": bins, **line}, label=label)
@@ -104,7 +104,7 @@ def reliability(
     draw_line(ax, r.forecast[ends], r.calibrated[ends], label, {**few, **line})
     colour = ax.lines[-1].get_color()
     if r.low is not None and r.high is not None and r.level is not None:
-        name: str | None = f"{100 * r.level:g} % band if calibrated"
+        name: str | None = f"{100 * r.level:g} % consistency band"
         if name in ax.get_legend_handles_labels()[1]:  # of the curve before
             name = None
         shade(ax, (r.forecast, r.low, r.high), colour, name)
@@ -348,7 +348,7 @@ def stability(
         of = f"{known:,} of " if known < len(st.threshold) else ""
         title = f"Mean regret {st.mean_regret:.3g} in {of}{title}"
     if st.broken.any():
-        title += f", limits broken by {100 * np.mean(st.broken):.3g} %"
+        title += f"; limits violated in {100 * np.mean(st.broken):.3g} %"
     ax.set_title(title, loc="left", fontsize=10)
     ax.set_ylim(0, ax.get_ylim()[1] / 0.74)  # the legend goes above
     add_legend(ax, "upper left", frame=True)
@@ -527,8 +527,8 @@ def _infinities(ax: Axes, x: Floats, llr: Floats, colour: Colour) -> None:
 def _bins(bins: object) -> int:
     if isinstance(bins, (int, np.integer)) and not isinstance(bins, bool) and 1 <= bins <= 100_000:
         return int(bins)
-    hint = "Leave it out for a number that suits most scores."
-    raise DataError(BadArgument("bins", "be a whole number from 1 to 100,000", bins, hint))
+    hint = "Omit it for a default that suits most scores."
+    raise DataError(BadArgument("bins", "be an integer from 1 to 100,000", bins, hint))
 
 
 def bin_edges(values: Floats, bins: int) -> Floats:

@@ -144,7 +144,7 @@ class Labels:
             or len(kinds) > 1
             or (len(pair) == 2 and len(set(pair)) < 2)
         ):
-            rule = "be two that differ: numbers, booleans or texts"
+            rule = "be two different values: numbers, booleans or text"
             raise DataError(BadArgument("labels", rule, tuple(pair)))
 
     @property
@@ -161,7 +161,7 @@ class Provenance:
     Parameters
     ----------
     scores
-        How the scores were made: "given", or "cross-fitted, 5 folds, logistic".
+        How the scores were made: "supplied by user", or "out-of-fold, 5 folds, logistic".
     digest
         SHA-256 of the distinct scores and masses of all rows: see :class:`Evidence`.
     rows
@@ -174,11 +174,11 @@ class Provenance:
     Examples
     --------
     >>> from cutscore.policy import Provenance
-    >>> Provenance("cross-fitted, 5 folds, logistic", command="cutscore fit t.csv").scores
-    'cross-fitted, 5 folds, logistic'
+    >>> Provenance("out-of-fold, 5 folds, logistic", command="cutscore fit t.csv").scores
+    'out-of-fold, 5 folds, logistic'
     """
 
-    scores: str = "given"
+    scores: str = "supplied by user"
     digest: str = ""
     rows: Count | None = None
     command: str = ""
@@ -247,12 +247,12 @@ class Policy(Card):
 
     def __post_init__(self) -> None:
         if not isinstance(self.calibrator, Calibrator) or not self.calibrator.monotone:
-            rule = "never fall where the score rises, so that the threshold is one of the LLR too"
+            rule = "be increasing, so that the threshold on the score is also one on the LLR"
             kind = Shown(f"a {type(self.calibrator).__name__}")
             raise DataError(BadArgument("calibrator", rule, kind))
         for name, promise in self.promises.items():
             if name in MEASURES and MEASURES[name].rate and not 0 <= promise.value <= 1:
-                rule = f"have a share for the {name}"
+                rule = f"have a share for {name}"
                 raise DataError(BadArgument("promises", rule, promise.value))
         t = self.cuts.thresholds
         if len(t) != 1 + self.aim.three_way:
@@ -309,7 +309,7 @@ class Policy(Card):
         >>> s = cs.sweep([1, 1, 0, 1, 0, 0], [310, 420, 540, 560, 690, 720])
         >>> p = cs.Policy.choose(s, "youden", calibrator=cs.Affine(0.01, 500), reverse=True)
         >>> p.rule
-        'flag up to score 500.0'
+        'flag score ≤ 500.0'
         """
         check_sweep(s)
         asked = aim if isinstance(aim, Aim) else Aim(as_objective(aim))
@@ -436,9 +436,7 @@ class Policy(Card):
         if self.threshold == -flags:
             return "flag everything"
         # In full: a rounded threshold may be another rule.
-        if self.reverse:
-            return f"flag up to {self.score} {self.threshold!r}"
-        return f"flag from {self.score} {self.threshold!r} on"
+        return f"flag {self.score} {'≤' if self.reverse else '≥'} {self.threshold!r}"
 
     # ---------------------------------------------------------------------------------- decisions
 
@@ -527,7 +525,7 @@ class Policy(Card):
         """What the evidence says for an aim; with ``reverse`` of −score."""
         if aim.confidence is not None and self.evidence.units is not None:
             hint = "Choose the policy on the rows again, with units."
-            raise UndefinedError(CountsRows("a limit with a confidence", hint, "units"))
+            raise UndefinedError(CountsRows("a limit with a confidence", hint, "clusters"))
         try:
             if threshold is None:
                 return choose(self.sweep, aim)
@@ -547,9 +545,9 @@ class Policy(Card):
     ) -> Aim:
         old = self.aim
         if costs is not None and maximize is not None:
-            raise DataError(Conflict(("costs", "maximize"), "there must be one aim"))
+            raise DataError(Conflict(("costs", "maximize"), "only one objective can be given"))
         if subject_to is not None and drop_limits:
-            rule = "limits are either given anew or dropped"
+            rule = "limits can be replaced or dropped, not both"
             raise DataError(Conflict(("subject_to", "drop_limits"), rule))
         goal: Any = old.goal
         if costs is not None:
@@ -563,7 +561,7 @@ class Policy(Card):
         elif drop_limits:
             limits = ()
         if confidence is not None and not limits:
-            rule, hint = "a confidence is for limits to hold with", "Give {1} too: 'fpr <= 0.001'."
+            rule, hint = "a confidence applies to limits", "Add {1}, such as 'fpr <= 0.001'."
             raise DataError(Conflict(("confidence", "subject_to"), rule, hint))
         sure = (old.confidence if confidence is None else confidence) if limits else None
         assumed = old.assumed and costs is None and maximize is None
@@ -609,7 +607,7 @@ class Policy(Card):
         >>> x = rng.standard_normal(2000) + 1.5 * y
         >>> p = cs.Policy.choose(cs.sweep(y[:1000], x[:1000]), cs.Costs(fp=1, fn=3))
         >>> p.check(y[1000:], x[1000:]).headline
-        'As promised: 6 of 6 agree'
+        'Consistent with expectations: 6 of 6'
         >>> p.check(y[1000:], x[1000:] - 0.7).state.value
         'differs'
         """
@@ -719,15 +717,15 @@ class Policy(Card):
         facts = [
             ("detects", self.labels.words),
             ("rule", self.rule),
-            ("chosen for", "" if self.given else self.aim.words),
-            ("limits", "" if self.feasible else "not met on the evidence"),
+            ("objective", "set manually" if self.given else self.aim.words),
+            ("limits", "" if self.feasible else "violated on the evidence"),
             ("costs", repr(self.aim.costs) if self.aim.costs else ""),
             ("prior", f"{100 * self.prior:.4g} %"),
             ("calibration", calibration_words(self.calibrator, self.reverse)),
             ("evidence", f"{self.evidence!r}, {100 * s.prevalence:.3g} % positive"),
             ("scores", self.provenance.scores),
             *(
-                (f"{promise_name(name)} to expect", promise_text(name, e))
+                (f"expected {promise_name(name)}", promise_text(name, e))
                 for name, e in self.promises.items()
             ),
         ]
@@ -743,7 +741,7 @@ class Policy(Card):
         return self.facts()
 
     def _warning(self) -> str:
-        return "" if self.feasible else "The limits are not met on the evidence."
+        return "" if self.feasible else "The limits are violated on the evidence."
 
     def _picture(self) -> str:
         s, c = self.sweep, self.confusion
@@ -817,7 +815,7 @@ def merged(a: Policy, b: Policy) -> Policy:
     """One policy of the evidence of two."""
     # What must be the same, and how it is shown.
     same: dict[str, Callable[[Policy], tuple[Any, str]]] = {
-        "aim": lambda p: (p.aim, p.aim.full_words),
+        "objective": lambda p: (p.aim, p.aim.full_words),
         "positive label": lambda p: (p.labels.positive, _label(p.labels.positive)),
         "negative label": lambda p: (p.labels.negative, _label(p.labels.negative)),
         "direction": lambda p: (p.reverse, f"{'low' if p.reverse else 'high'} scores for positive"),
@@ -829,8 +827,8 @@ def merged(a: Policy, b: Policy) -> Policy:
         if one != other:
             raise DataError(CantMerge("policies", name, (first, second)))
     if a.provenance.digest and a.provenance.digest == b.provenance.digest:
-        rule = "have evidence of other rows: this evidence is there already and would count twice"
-        raise DataError(BadArgument("other", rule, subject="a policy to be added"))
+        rule = "have evidence from other rows: the same evidence would be counted twice"
+        raise DataError(BadArgument("other", rule, subject="a policy to be merged"))
     try:
         s = a.sweep + b.sweep
     except UndefinedError as error:
@@ -838,7 +836,7 @@ def merged(a: Policy, b: Policy) -> Policy:
     both = (a.evidence.units, b.evidence.units)
     if both != (None, None):
         hint = "Choose one policy on the rows of both."
-        raise UndefinedError(CountsRows("addition of policies", hint, "units"))
+        raise UndefinedError(CountsRows("merging policies", hint, "clusters"))
     ways = (a.provenance.scores, b.provenance.scores)
     provenance = Provenance(scores="; ".join(dict.fromkeys(ways)))
     point = point_at(s, a.aim, a.point.cuts) if a.given else choose(s, a.aim)

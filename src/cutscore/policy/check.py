@@ -63,13 +63,13 @@ class CheckState(StrEnum):
     """What follows from a check."""
 
     AGREES = "agrees"
-    """No promise is shown to be wrong, and no limit to be broken."""
+    """No value differs significantly from expected, and no limit is violated."""
     UNKNOWN = "unknown"
     """There are too few rows to tell."""
     DIFFERS = "differs"
-    """Something promised is shown to be different."""
+    """A value differs significantly from expected."""
     BROKEN = "broken"
-    """A limit is shown to be broken."""
+    """A limit is violated, significantly."""
 
 
 class Outcome(NamedTuple):
@@ -136,7 +136,7 @@ class PolicyCheck(Card):
 
     @property
     def ok(self) -> bool:
-        """Whether no limit is shown to be broken."""
+        """Whether no limit is violated, significantly."""
         return self.state is not CheckState.BROKEN
 
     def to_dict(self) -> dict[str, Any]:
@@ -159,8 +159,8 @@ class PolicyCheck(Card):
 
     def _lines(self) -> Iterator[tuple[str, str]]:
         for one in self.limits:
-            seen = "no value here" if one.observed is None else repr(one.observed)
-            yield one.words, f"{one.state}, {seen}"
+            seen = "no value observed" if one.observed is None else f"observed {one.observed!r}"
+            yield one.words, f"{limit_word(one)} ({seen})"
         for each in (*self.promises, self.prevalence):
             yield promise_name(each.name), _beside(each)
 
@@ -176,11 +176,18 @@ class PolicyCheck(Card):
 
 
 def _beside(one: Outcome) -> str:
-    seen = "no value here"
+    seen = "no value observed"
     if one.observed is not None:
-        seen = f"{promise_text(one.name, one.observed)} here"
-    differs = "" if one.agrees is not False else f", which differs (p = {one.p:.2g})"
-    return f"{promise_text(one.name, one.promised)} promised, {seen}{differs}"
+        seen = f"observed {promise_text(one.name, one.observed)}"
+    differs = "" if one.agrees is not False else f"; differs (p = {one.p:.2g})"
+    return f"expected {promise_text(one.name, one.promised)}, {seen}{differs}"
+
+
+def limit_word(one: LimitOutcome) -> str:
+    """What became of a limit."""
+    return {"holds": "met", "exceeded": "exceeded, not significantly", "broken": "violated"}.get(
+        one.state, one.state
+    )
 
 
 def check(  # noqa: PLR0913 - options have names
@@ -387,23 +394,23 @@ def _verdict(
     if broken:
         one = broken[0]
         more = f" (and {len(broken) - 1} more)" if len(broken) > 1 else ""
-        return CheckState.BROKEN, f"Limit broken: {one.words}, it is {one.observed!r}{more}"
+        return CheckState.BROKEN, f"Limit violated: {one.words}; observed {one.observed!r}{more}"
     odd = [one for one in promises if one.agrees is False]
     if odd:
-        return CheckState.DIFFERS, f"Not as promised: {', '.join(map(_headline, odd))}"
+        return CheckState.DIFFERS, f"Differs from expected: {', '.join(map(_headline, odd))}"
     few = next((one for one in findings if isinstance(one, FewRows)), None)
     if few is not None:
         return CheckState.UNKNOWN, f"Too few {few.of}s to tell: {few.rows:.3g}"
     tested = sum(one.agrees is not None for one in promises)
     if not tested:
-        return CheckState.UNKNOWN, "No promise can be tested on these rows"
+        return CheckState.UNKNOWN, "No expected value can be tested on these rows"
     exceeded = [one.limit for one in limits if one.state == "exceeded"]
-    also = f"; exceeded here, but not shown to be broken: {', '.join(exceeded)}" if exceeded else ""
-    return CheckState.AGREES, f"As promised: {tested} of {tested} agree{also}"
+    also = f"; exceeded, but not significantly: {', '.join(exceeded)}" if exceeded else ""
+    return CheckState.AGREES, f"Consistent with expectations: {tested} of {tested}{also}"
 
 
 def _headline(one: Outcome) -> str:
     assert one.observed is not None
     factor = 1000 if one.name == "cost" else 1
     value, promised = format_like(factor * one.observed.value, factor * one.promised.value)
-    return f"{promise_name(one.name)} {value} instead of {promised}"
+    return f"{promise_name(one.name)} {value} (expected {promised})"

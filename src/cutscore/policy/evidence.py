@@ -57,7 +57,7 @@ class Evidence(Frozen):
     >>> from cutscore.policy import Evidence
     >>> s = cs.sweep([1, 1, 0, 0, 0, 1], [6, 5, 4, 3, 2, 1])
     >>> Evidence.of(s), Evidence.of(s, "corners")
-    (6 scores of 6 rows, 3 corners of 6 rows)
+    (6 distinct scores from 6 rows, 3 corners from 6 rows)
     """
 
     kind: Kind
@@ -150,10 +150,11 @@ class Evidence(Frozen):
 
     def __repr__(self) -> str:
         s = self.sweep
+        what = "distinct scores" if self.kind == "scores" else self.kind
         of = f"weight {s.P + s.N:,.6g}" if s.weighted else f"{s.P + s.N:,} rows"
-        units = "" if self.units is None else f" from {self.units:,} units"
+        units = "" if self.units is None else f" in {self.units:,} clusters"
         sure = f", rates within {self.error:.2g}" if self.kind == "blocks" else ""
-        return f"{len(s):,} {self.kind} of {of}{units}{sure}"
+        return f"{len(s):,} {what} from {of}{units}{sure}"
 
 
 _COLUMNS = ("threshold", "top", "pos", "neg", "pos2", "neg2")
@@ -207,7 +208,7 @@ def _listed(saved: _Listed, where: str) -> dict[str, NDArray[Any] | None]:
     whole = all(isinstance(v, int) for v in (saved.positives, saved.negatives))
     for name in ("pos", "neg"):
         if whole and not all(isinstance(v, int) and v < 2**63 for v in getattr(saved, name)):
-            raise DataError(FieldUnfit(_at(where, name), "whole numbers, as their sums are"))
+            raise DataError(FieldUnfit(_at(where, name), "integers, as their sums are"))
     kinds = dict.fromkeys(_COLUMNS, np.float64) | dict.fromkeys(
         ("pos", "neg"), np.int64 if whole else np.float64
     )
@@ -246,8 +247,12 @@ def _check(s: Sweep, saved: _Listed | _Packed, where: str) -> None:
     masses = [s.pos, s.neg, *squares]
     rules: tuple[tuple[str, str, Any], ...] = (
         ("entries", "at least 1", len(s) > 0),
-        ("neg2", "there exactly if pos2 is", len(squares) != 1),
-        ("top", "null exactly for the kind 'scores'", (s.top is None) == (saved.kind == "scores")),
+        ("neg2", "present if and only if pos2 is", len(squares) != 1),
+        (
+            "top",
+            "null if and only if the kind is 'scores'",
+            (s.top is None) == (saved.kind == "scores"),
+        ),
         ("threshold", "decreasing numbers", _falls(s.threshold)),
         ("top", "at least the threshold", (top >= s.threshold).all()),
         ("top", "below the threshold before it", (top[1:] < s.threshold[:-1]).all()),

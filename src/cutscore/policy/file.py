@@ -66,7 +66,7 @@ def from_file(path: str | os.PathLike[str], *, verify: bool = True) -> Policy:
 def check_format(data: object, wanted: str) -> dict[str, Any]:
     """An object of this format; what is none, or of another version of it, is refused."""
     if not isinstance(data, dict) or not isinstance(data.get("format"), str):
-        raise DataError(FieldUnfit("format", "there"))
+        raise DataError(FieldUnfit("format", "present"))
     if data["format"] != wanted:
         raise DataError(FormatUnknown(data["format"], wanted))
     return data

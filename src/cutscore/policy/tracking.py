@@ -24,7 +24,7 @@ def log_policy(policy: Policy, prefix: str = "") -> None:
         {
             "rule": policy.rule,
             "threshold": ", ".join(map(repr, policy.cuts.thresholds)),
-            "aim": "given" if policy.given else policy.aim.words,
+            "aim": "set manually" if policy.given else policy.aim.words,
             "prior": repr(policy.prior),
             "feasible": str(policy.feasible),
             "evidence": repr(policy.evidence),

@@ -8,9 +8,9 @@ from cutscore.inference.selection import Expected
 from cutscore.measures.registry import WORDS, is_rate
 
 _NAMES = WORDS | {
-    "cost": "cost of 1,000 cases",
+    "cost": "cost per 1,000 cases",
     "auc": "AUC",
-    "prevalence": "share of positives",
+    "prevalence": "prevalence",
 }
 
 
@@ -21,13 +21,13 @@ def promise_name(name: str) -> str:
     --------
     >>> from cutscore.policy.words import promise_name
     >>> promise_name("fpr"), promise_name("cost"), promise_name("mine")
-    ('false alarm rate', 'cost of 1,000 cases', 'mine')
+    ('false positive rate', 'cost per 1,000 cases', 'mine')
     """
     return _NAMES.get(name, name)
 
 
 def promise_text(name: str, e: Expected | None, *, level: bool = True) -> str:
-    """What is expected of a measure: per cent for rates, and of costs that of 1,000 cases. Without
+    """What is expected of a measure: per cent for rates, and costs per 1,000 cases. Without
     the level where that stands above.
 
     Examples

@@ -166,7 +166,7 @@ def _clipping_note(one: ScoreSummary) -> str:
         for n, side, x in ((below, "below", low), (above, "above", high))
         if n
     ]
-    return f"Rows beyond the axis are in the outermost bins: {', '.join(parts)}." if parts else ""
+    return f"The end bins include rows beyond the axis: {', '.join(parts)}." if parts else ""
 
 
 def place(one: ScoreSummary, *, review: bool = False) -> float:
@@ -214,7 +214,7 @@ def _roc(summary: Summary) -> Chart:
         marks.append(Mark("roc-review", 1 - float(c.specificity), 1 - float(c.fnr)))
     panel = Panel(
         "False positive rate (1 − specificity)",
-        "Sensitivity (recall)",
+        "Recall (sensitivity)",
         UNIT,
         UNIT,
         [Line("guide", "M0,1000L1000,0"), *([] if three_way else [Line("iso costed", "", "iso")])],
@@ -286,9 +286,8 @@ def _costs(summary: Summary) -> Chart:
         [Mark("cost", at, 2 * float(c.fnr * at + c.fpr * (1 - at)))],
     )
     note = (
-        "Expected cost of the best threshold, for every prevalence and every ratio of costs. The "
-        "probability cost is prevalence × cost of a miss, as a share of that plus (1 − prevalence) "
-        "× cost of a false alarm."
+        "Expected cost of the best threshold for every prevalence π and every cost ratio. The "
+        "probability cost is π·c_miss / (π·c_miss + (1 − π)·c_false_alarm)."
     )
     more = (Swatch("line dashed", "flag all or none"), Swatch("line thin", "this threshold"))
     return Chart("cost", "Cost curve", [panel], note, _legend(summary, *more))
@@ -328,15 +327,15 @@ def _benefit(summary: Summary) -> Chart:
         _each(lines),
         [Mark("nb", at / end if at <= end else np.nan, (here - low) / (high - low))],
     )
-    more = [Swatch("line dashed", "treat all"), Swatch("line grey", "treat none")]
+    more = [Swatch("line dashed", "flag all"), Swatch("line grey", "flag none")]
     if any(one.decision_curve.acting is not None for one in summary.scores):
-        words = f"acting on the probability, with {100 * summary.asked.level:g} % CI"
+        words = f"threshold at the stated probability ({100 * summary.asked.level:g} % CI)"
         more.append(Swatch("line dotted", words))
     if len(summary.scores) == 1:
-        more.insert(0, Swatch("line", "best threshold of the score", 0))
+        more.insert(0, Swatch("line", "best threshold on the score", 0))
     note = (
         "Net benefit is the share of true positives minus the share of false positives, weighted "
-        "by the odds of the threshold probability: the probability from which on one would act."
+        "by the odds of the threshold probability, the probability at which one would act."
     )
     return Chart("nb", "Decision curve", [panel], note, _legend(summary, *more))
 
@@ -385,13 +384,13 @@ def _calibration(summary: Summary) -> Chart:
     chances = any(one.probabilities or one.calibrator for one in summary.scores)
     legend = []
     if any(one.shares.forecast is not None for one in summary.scores):
-        legend.append(Swatch("shade", f"{100 * summary.asked.level:g} % band if calibrated"))
+        legend.append(Swatch("shade", f"{100 * summary.asked.level:g} % consistency band"))
     title = "Calibration" if chances else "Event rate by score"
     return Chart("shares", title, panels, "", legend)
 
 
 def _calibration_note(one: ScoreSummary) -> str:
-    words = "Observed event rate by isotonic regression."
+    words = "Observed event rate, estimated by isotonic regression."
     facts = [
         f"{word} {number_text(value)}"
         for word, value in (("Brier score", one.brier), ("log loss", one.log_loss))
@@ -402,9 +401,9 @@ def _calibration_note(one: ScoreSummary) -> str:
     if facts:
         words += f" {', '.join(facts)}."
     if one.cross_fitted:
-        words += " Calibrators were fitted to other rows (cross-fitting)."
+        words += " Each row was calibrated by a model fitted without it (cross-fitting)."
     elif one.calibrator:
-        words += " If the calibrator was fitted to these rows, this is too optimistic."
+        words += " If the calibrator was fitted to these rows, this plot is optimistic."
     return words
 
 
@@ -432,7 +431,7 @@ def _surface(summary: Summary) -> Chart:
     legend.append(Swatch("line thin", "50 %"))
     levels = ", ".join(f"{100 * p:g} %" for p in _LEVELS if p != 0.5)
     rows = "All" if len(x1) == summary.rows else f"{len(x1):,} of the"
-    note = f"By the detector fitted to all rows; thin lines at {levels}. {rows} rows are shown."
+    note = f"From the model fitted to all rows; thin lines at {levels}. {rows} rows are shown."
     return Chart("surface", "Probability of a positive", [panel], note, legend)
 
 

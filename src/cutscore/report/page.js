@@ -253,7 +253,7 @@
 
   // ---------------------------------------------------------------- words
 
-  /** In natural frequencies: of every 10,000 cases, or of so many more that ten are positive. */
+  /** In natural frequencies: per 10,000 cases, or so many more that ten are positive. */
   const natural = (/** @type {Confusion} */ c, /** @type {number | null} */ prior) => {
     const total = P + N;
     const six = (/** @type {string[]} */ [tp, rp, fn, fp, rn, tn]) =>
@@ -261,8 +261,8 @@
     const cells = (/** @type {Confusion} */ { tp, rp, fn, fp, rn, tn }) => [tp, rp, fn, fp, rn, tn];
     if (prior === null && total <= 10000) {
       const [n, p, tp, fn, fp] = [total, P, c.tp, c.fn, c.fp].map(counted);
-      if (threeWay) return `of ${n} ${n === "1" ? "case" : "cases"} ${p} ${p === "1" ? "is" : "are"} positive: ${six(cells(c).map(counted))}`;
-      return `of ${n} ${n === "1" ? "case" : "cases"} ${p} ${p === "1" ? "is" : "are"} positive: ${tp} caught, ${fn} missed, ${fp} ${fp === "1" ? "false alarm" : "false alarms"}`;
+      if (threeWay) return `On these rows: ${n} ${n === "1" ? "case" : "cases"}, ${p} positive: ${six(cells(c).map(counted))}`;
+      return `On these rows: ${n} ${n === "1" ? "case" : "cases"}, ${p} positive; ${tp} caught, ${fn} missed, ${fp} false ${fp === "1" ? "alarm" : "alarms"}`;
     }
     const d = deployed(c, prior);
     const all = positives(d) + negatives(d), share = positives(d) / all;
@@ -271,16 +271,17 @@
     const told = (/** @type {number} */ x) =>
       Number.isInteger(x) ? grouped(fixed(x, 0)) : x >= 0.1 ? grouped(fixed(x, 1)) : general(x, 2);
     const [p, tp, fp] = [positives(d), d.tp, d.fp].map((m) => rounded((base * m) / all));
-    if (threeWay) return `of every ${grouped(String(base))} cases ${told(p)} ${told(p) === "1" ? "is" : "are"} positive: ${six(cells(d).map((m) => told(rounded((base * m) / all))))}`;
-    return `of every ${grouped(String(base))} cases ${told(p)} ${p === 1 ? "is" : "are"} positive: ${told(tp)} caught, ${told(p - tp)} missed, ${told(fp)} false ${fp === 1 ? "alarm" : "alarms"}`;
+    const every = `On these rows, per ${grouped(String(base))} cases: ${told(p)} positive`;
+    if (threeWay) return `${every}: ${six(cells(d).map((m) => told(rounded((base * m) / all))))}`;
+    return `${every}; ${told(tp)} caught, ${told(p - tp)} missed, ${told(fp)} false ${fp === 1 ? "alarm" : "alarms"}`;
   };
 
-  /** What is flagged, with the calibrated probability from which on if it is known. */
+  /** What is flagged, with the calibrated probability at the threshold if it is known. */
   const ruleOf = (/** @type {Score} */ s, /** @type {number} */ t, /** @type {Confusion} */ c, /** @type {number | null} */ p = null) => {
     if (t === Infinity && c.tp + c.fp === 0) return "nothing";
     if (t === -Infinity) return "everything";
-    if (p !== null) return `from ${general(100 * p, 3)} % on, score ${s.reverse ? "≤" : "≥"} ${repr(s.reverse ? 0 - t : t)}`;
-    return s.reverse ? `up to ${repr(0 - t)}` : `from ${repr(t)} on`;
+    const chance = p === null ? "" : ` (probability ≥ ${general(100 * p, 3)} %)`;
+    return `scores ${s.reverse ? "≤" : "≥"} ${repr(s.reverse ? 0 - t : t)}${chance}`;
   };
 
   /** What to do with two thresholds. */
@@ -334,27 +335,30 @@
   };
 
   const why = (/** @type {Confusion} */ d) => {
-    if (state.mode === "asked") return state.prior === data.prior ? data.why : `${data.why} It stays while the share of positives moves.`;
+    if (state.mode === "asked") return state.prior === data.prior ? data.why : `${data.why} The threshold stays fixed when you change the prevalence.`;
     const what = `threshold${threeWay ? "s" : ""} for these costs`;
-    if (state.mode === "costs") return data.limited ? `The best ${what}, limits left aside.` : `The best ${what}.`;
+    if (state.mode === "costs") return data.limited ? `The best ${what}, ignoring limits.` : `The best ${what}.`;
     if (threeWay && !data.given) return "Set by hand.";
     const found = confusionAt(score(), ...bestCuts(score(), state.ratio, state.prior));
     const regret = 1000 * (cost(d) - cost(deployed(found, state.prior)));
     if (!(regret > 1e-9)) return `Set by hand: as good as the best ${what}.`;
-    return `Set by hand: the best ${what} save${threeWay ? "" : "s"} ${number(regret)} on 1,000 cases.`;
+    return `Set by hand: the best threshold${threeWay ? "s" : ""} would cost ${number(regret)} less per 1,000 cases.`;
   };
 
   /** The cost beside those of flagging nothing and everything. */
   const costText = (/** @type {Confusion} */ d) => {
     const p = positives(d), n = negatives(d), zero = { tp: 0, fp: 0, fn: 0, tn: 0, rp: 0, rn: 0 };
     /** @type {[string, Confusion][]} */
-    const alike = [[threeWay ? "pass all" : "flag none", { ...zero, fn: p, tn: n }], [threeWay ? "block all" : "flag all", { ...zero, tp: p, fp: n }]];
-    if (threeWay) alike.push(["review all", { ...zero, rp: p, rn: n }]);
+    const alike = [[threeWay ? "passing all" : "flagging none", { ...zero, fn: p, tn: n }], [threeWay ? "blocking all" : "flagging all", { ...zero, tp: p, fp: n }]];
+    if (threeWay) alike.push(["reviewing all", { ...zero, rp: p, rn: n }]);
     const own = 1000 * cost(d), others = alike.map(([, c]) => 1000 * cost(c));
-    const least = Math.min(...others);
-    const share = own >= 0 && own < least ? perCent((least - own) / least) : own >= least && least > 0 ? "nothing" : "";
-    const saves = share && `; saves ${share}`;
-    return `Cost per 1,000 cases on these rows: ${number(own)}${data.given ? "" : ", in false alarms"}; ${alike.map(([name], k) => `${name}: ${number(others[k])}`).join(", ")}${saves}`;
+    const least = Math.min(...others), at = others.indexOf(least);
+    const each = alike.map(([name], k) => `${name}: ${number(others[k])}`);
+    const beside = `${alike[at][0]} (${number(least)}); ${each.filter((_, k) => k !== at).join(", ")}`;
+    const saves = own >= 0 && own < least ? `${perCent((least - own) / least)} below ${beside}`
+      : own >= least && least > 0 ? `no saving over ${beside}`
+      : each.join(", ");
+    return `Cost per 1,000 cases: ${number(own)} on these rows${data.given ? "" : " (in units of one false alarm)"}; ${saves}`;
   };
 
   /** @type {Map<string, HTMLElement[]>} */
@@ -379,7 +383,7 @@
     put("why", why(d));
     put("threshold", threshold(s, t));
     put("review-threshold", threshold(s, reviewNow()));
-    const side = s.reverse ? "up to" : "from";
+    const side = s.reverse ? "≤" : "≥";
     put("sense", `${threeWay ? "Block" : "Flag"} scores ${side}`);
     put("review-sense", `Review scores ${side}`);
     for (const cell of /** @type {const} */ (["tp", "fp", "fn", "tn", "rp", "rn"])) {
@@ -420,7 +424,7 @@
     $("reset").disabled = asked;
     // Said once the sliders rest, not at every step.
     clearTimeout(announced);
-    announced = setTimeout(() => ($("status").textContent = `${headline}: ${natural(c, state.prior)}`), 600);
+    announced = setTimeout(() => ($("status").textContent = `${headline}. ${natural(c, state.prior)}`), 600);
   };
 
   // ---------------------------------------------------------------- pictures
@@ -700,7 +704,7 @@
     const lines = [
       ...(at.ratio === undefined ? [] : [`a missed positive costs ${general(at.ratio, 3)} false alarms`]),
       threeWay ? rule : `flag ${rule}`,
-      `sensitivity ${perCent(m.recall)}`,
+      `recall ${perCent(m.recall)}`,
       `false positive rate ${perCent(m.fpr)}`,
       `precision ${perCent(m.precision)}`,
     ];

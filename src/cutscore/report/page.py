@@ -93,7 +93,7 @@ def render(
     >>> y = np.repeat([1, 0], 50)
     >>> page = render(summarise(y, {"mine": np.linspace(1, 0, 100)}), "Mine")
     >>> page.startswith("<!doctype html>"), "Flag from 0.5 on" in page
-    (True, True)
+    (True, False)
     """
     environment = _environment()
     loader = environment.loader
@@ -244,7 +244,7 @@ def _tables(summary: Summary) -> list[tuple[list[str], list[list[str]]]]:
         values = [getattr(one, what) for one in scores]
         if any(value is not None for value in values):
             rows.append((word, ["" if v is None else number_text(v) for v in values]))
-    words = {"true positives": "tp", "missed": "fn", "false alarms": "fp"}
+    words = {"true positives": "tp", "false negatives": "fn", "false positives": "fp"}
     if summary.asked.three_way:
         at = [threshold_text(one, one.point.cuts.review) for one in scores]
         rows.append(("threshold for reviewing", at))
@@ -267,7 +267,7 @@ def _tables(summary: Summary) -> list[tuple[list[str], list[list[str]]]]:
     for k, status in enumerate(scores[0].point.status):
         each = [(one.point, one.point.status[k]) for one in scores]
         name = scores[0].point.question.limits[k].measure.name
-        values = [f"{limit_outcome(p, t)}: {measure_text(name, t.value)}" for p, t in each]
+        values = [f"{limit_outcome(p, t)} ({measure_text(name, t.value)})" for p, t in each]
         rows.append((status.limit, values))
     # Below each other rather than beyond the edge of a sheet.
     tables = -(-len(scores) // _BESIDE)

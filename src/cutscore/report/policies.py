@@ -17,9 +17,7 @@ from cutscore.report.analysis import ScoreEvidence, summary_of
 from cutscore.report.summary import Importance, Summary, Weight
 from cutscore.sweeps.sweep import Sweep
 
-_RUNS = (
-    "scores of a run of one class, which the evidence does not tell apart, at the lowest of them"
-)
+_RUNS = "runs of scores from one class are merged in the evidence and drawn at their lowest score"
 # So many weights are listed.
 _MOST = 30
 
@@ -101,9 +99,9 @@ def _facts(d: Detector) -> tuple[tuple[str, str], ...]:
         ("scores", p.provenance.scores),
         ("evidence", repr(p.evidence)),
         ("histogram", _RUNS if p.sweep.merged else ""),
-        ("threshold", "given, not chosen" if p.given else ""),
-        ("made by", p.provenance.command),
-        ("at", p.provenance.time),
+        ("threshold", "set manually" if p.given else ""),
+        ("command", p.provenance.command),
+        ("created", p.provenance.time),
         *d.scorer.facts(),
         *(("note", note.render(PAGE)) for note in t.notes),
     ]

@@ -13,14 +13,13 @@ import numpy as np
 
 from cutscore.core.numbers import baselines_text, number_text, per_cent
 from cutscore.core.types import Array
-from cutscore.decision.choice import expectation, headline, natural
+from cutscore.decision.choice import expectation, headline, on_rows, value_text
 from cutscore.decision.verdict import State
 from cutscore.measures.confusion import count_text
 from cutscore.measures.costs import Costs
 from cutscore.measures.registry import is_rate, measure_text
-from cutscore.report.summary import Estimate, ScoreSummary, Summary, aim_words, measures_of
+from cutscore.report.summary import ScoreSummary, Summary, aim_words, measures_of
 from cutscore.report.traces import ENDS
-from cutscore.report.words import measure_word
 
 
 def script_data(summary: Summary) -> dict[str, Any]:
@@ -165,25 +164,24 @@ def expected_texts(summary: Summary, one: ScoreSummary) -> dict[str, str]:
 def _worth(summary: Summary, one: ScoreSummary) -> str:
     """The value of what was aimed at, as it is expected on new rows."""
     p, level = one.point, summary.asked.level
+    text = _capitalised(value_text(p, level, cases=1000))
+    if summary.baselines is None:
+        return text
     found = expectation(p, p.question.goal, level)
-    where = "expected on new rows" if found is not None else "on these rows"
-    e = Estimate(p.value) if found is None else Estimate.of(found)
-    if summary.baselines is not None:
-        e = e.times(1000)
-        alike = {name: 1000 * cost for name, cost in summary.baselines.items()}
-        beside = baselines_text(alike, e.value)
-        return f"Cost per 1,000 cases {where}: {e.text()}; {beside}"
-    text = e.text(rate=is_rate(p.objective))
-    word = measure_word(p.objective)
-    here = "" if found is None else f"; {measure_text(p.objective, p.value)} on these rows"
-    return f"{word[:1].upper()}{word[1:]} {where}: {text}{here}"
+    cost = p.value if found is None else found.value
+    alike = {name: 1000 * one for name, one in summary.baselines.items()}
+    return f"{text}; {baselines_text(alike, 1000 * cost)}"
+
+
+def _capitalised(text: str) -> str:
+    return text[:1].upper() + text[1:]
 
 
 def why(summary: Summary) -> str:
     """What the threshold was chosen for."""
-    words = f"Chosen for {aim_words(summary.asked)}."
+    words = f"Objective: {aim_words(summary.asked)}."
     if summary.asked.assumed:
-        words += " No costs were given; set yours with the sliders."
+        words += " No costs were given; use the sliders to set yours."
     return words
 
 
@@ -193,13 +191,13 @@ def start_texts(summary: Summary, one: ScoreSummary) -> dict[str, str]:
     c, d = p.confusion, p.deployed
     rule = headline(p, one.reverse, one.probability)
     stops = one.verdict.state is State.UNUSABLE
-    side = "up to" if one.reverse else "from"
+    side = "≤" if one.reverse else "≥"
     ratios, at = ratio_steps(start_ratio(summary))
     costs = f"A missed positive costs as much as {ratios[at]} false alarms. "
     out = {
         "headline": one.verdict.headline if stops else rule,
         "rule": rule[0].lower() + rule[1:],
-        "natural": natural(c, p.question.prior),
+        "natural": _capitalised(on_rows(c, p.question.prior)),
         "why": why(summary),
         "threshold": threshold_text(one),
         "review-threshold": threshold_text(one, p.cuts.review),

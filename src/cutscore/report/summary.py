@@ -14,7 +14,7 @@ from cutscore.core.errors import UndefinedError
 from cutscore.core.findings.base import PYTHON, Finding, Surface
 from cutscore.core.interval import Interval
 from cutscore.core.numbers import estimate_text
-from cutscore.decision.choice import OperatingPoint
+from cutscore.decision.choice import OperatingPoint, extreme
 from cutscore.decision.verdict import Verdict
 from cutscore.inference.selection import Expected
 from cutscore.measures.aim import Aim
@@ -379,9 +379,9 @@ def maybe(make: Callable[..., _T], *arguments: object, **options: object) -> _T 
 
 # What the three averages over groups are.
 AVERAGES = {
-    "pooled": "of all pairs of rows inside a group",
-    "weighted": "mean of the groups, by their rows",
-    "macro": "mean of the groups, all alike",
+    "pooled": "share of within-group pairs ranked correctly",
+    "weighted": "mean over groups, weighted by group size",
+    "macro": "unweighted mean over groups",
 }
 
 
@@ -419,17 +419,19 @@ def listed(g: GroupAuc) -> tuple[list[int], str]:
 
 
 def aim_words(asked: Aim) -> str:
-    """What an operating point was chosen for."""
-    name, better = asked.goal.name, asked.goal.better
-    words = asked.goal.aim if isinstance(asked.goal, Measure) else ""
-    words = words or f"the {'least' if better < 0 else 'most'} {name}"
+    """The objective of an operating point, with its limits and the prior."""
+    goal = asked.goal
+    name = goal.name
+    if isinstance(goal, Measure):
+        name = goal.called or (goal.words if goal.is_count else name)
+    words = f"{extreme(goal)} {name}"
     if asked.costs is not None:
         words += f" ({_costs(asked.costs)})"
     if asked.limit_texts:
-        sure = f" with {100 * asked.confidence:g} % confidence" if asked.confidence else ""
+        sure = f" at {100 * asked.confidence:g} % confidence" if asked.confidence else ""
         words += f", subject to {' and '.join(asked.limit_texts)}{sure}"
     if asked.prior is not None:
-        words += f", where {100 * asked.prior:.6g} % are positive"
+        words += f", at {100 * asked.prior:.6g} % prevalence"
     return words
 
 
@@ -437,9 +439,9 @@ def _costs(c: Costs) -> str:
     words = f"false alarm {c.fp:g}, miss {c.fn:g}"
     if c.tp:
         words += f", benefit of a true positive {c.tp:g}"
-    words += f", of a true negative {c.tn:g}" if c.tn else ""
+    words += f", benefit of a true negative {c.tn:g}" if c.tn else ""
     words += f", review {c.review:g}" if c.review is not None else ""
-    return words + (f", of a positive {c.review_miss:g} more" if c.review_miss else "")
+    return words + (f", reviewed positive {c.review_miss:g} more" if c.review_miss else "")
 
 
 def rows_text(summary: Summary) -> str:

@@ -7,31 +7,28 @@ from dataclasses import replace
 from io import StringIO
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
 from rich.console import Console, Group
 from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
 from cutscore.core.findings.base import COMMAND, Note, Surface
-from cutscore.core.interval import Interval
-from cutscore.core.numbers import baselines_text, difference_text, number_text, per_cent
+from cutscore.core.numbers import baselines_text, difference_text, number_text
 from cutscore.decision.choice import (
     OperatingPoint,
     cases_text,
     expectation,
     headline,
-    limit_outcome,
+    limit_lines,
+    value_text,
 )
 from cutscore.decision.verdict import State, Verdict
-from cutscore.inference.guarantee import shortage_text, split_error
-from cutscore.inference.units import as_units
+from cutscore.measures.aim import Aim
 from cutscore.measures.confusion import Confusion, count_text
-from cutscore.measures.registry import is_rate, measure_text
+from cutscore.measures.registry import is_rate
 from cutscore.report.summary import (
     AVERAGES,
     Difference,
-    Estimate,
     aim_words,
     group_means,
     listed,
@@ -76,7 +73,7 @@ def render_blocks(blocks: Iterator[Any], width: int, *, color: bool = False) -> 
 def _difference(d: Difference, aucs: Mapping[str, float]) -> str:
     """Two AUCs, and whether they differ."""
     if d.interval is None or d.p_value is None:
-        verdict = "these rows can't tell whether they differ"
+        verdict = "too little data to tell whether they differ"
     elif d.p_value < 1 - d.interval.level:
         verdict = f"{shown(d.b if d.difference < 0 else d.a, 24)} is better"
     else:
@@ -99,7 +96,7 @@ def _blocks(summary: Summary, on: Surface) -> Iterator[Any]:
     for one in summary.scores:
         yield _verdict(summary, one, on, several)
     source = f"{shown(summary.source, 200)}, " if summary.source else ""
-    positive = f"; positive is {shown(summary.label)}" if summary.label else ""
+    positive = f"; positive class: {shown(summary.label)}" if summary.label else ""
     yield Text(f"{source}{rows_text(summary)}{positive}")
     said = {id(found) for found in _repeated_notices(summary)}
     for notice in summary.notices:
@@ -121,7 +118,7 @@ def _blocks(summary: Summary, on: Surface) -> Iterator[Any]:
         rows = [
             (shown(w.column), number_text(w.weight), number_text(w.scaled)) for w in summary.weights
         ]
-        head = ("largest weights", "per unit", "per standard deviation")
+        head = ("largest weights", "per unit", "per SD")
         yield _table(rows[:_SHOWN], head)
     if summary.importances:
         found = [(shown(one.column), number_text(one.value)) for one in summary.importances]
@@ -138,10 +135,14 @@ def _repeated_notices(summary: Summary) -> Iterator[Any]:
 
 def _verdict(summary: Summary, one: ScoreSummary, on: Surface, several: bool) -> Group:
     who = f"{shown(one.name)}: " if several else ""
-    aim = aim_words(summary.asked) + (" (no costs were given)" if summary.asked.assumed else "")
-    rule = threshold_words(one.point, one.verdict, one.reverse)
-    lines = [f"{rule}for {aim}", *point_lines(one.point, summary.asked.level)]
+    lines = _answer(one.point, one.verdict, one.reverse, summary.asked)
     return verdict_block(one.verdict, lines, on, who)
+
+
+def _answer(p: OperatingPoint, verdict: Verdict, reverse: bool, asked: Aim) -> list[str]:
+    """The threshold, the objective, and what became of it."""
+    aim = aim_words(asked) + (" (default; no costs given)" if asked.assumed else "")
+    return [threshold_words(p, verdict, reverse), f"objective: {aim}", *point_lines(p, asked.level)]
 
 
 def verdict_block(verdict: Verdict, lines: Sequence[str], on: Surface, who: str = "") -> Group:
@@ -157,8 +158,7 @@ def verdict_text(
     p: OperatingPoint, verdict: Verdict, reverse: bool, width: int, color: bool = False
 ) -> str:
     """A verdict and what the threshold does, for the command."""
-    rule = threshold_words(p, verdict, reverse)
-    lines = [f"{rule}for {aim_words(p.question)}", *point_lines(p, p.question.level)]
+    lines = _answer(p, verdict, reverse, p.question)
     return render_blocks(iter([verdict_block(verdict, lines, COMMAND)]), width, color=color)
 
 
@@ -167,37 +167,13 @@ def threshold_words(p: OperatingPoint, verdict: Verdict, reverse: bool) -> str:
     if verdict.state is not State.UNUSABLE:
         return ""
     flag = headline(p, reverse)
-    return f"{'best' if p.feasible else 'nearest'}: {flag[0].lower()}{flag[1:]}, "
+    which = "best threshold" if p.feasible else "closest to the limits"
+    return f"{which}: {flag[0].lower()}{flag[1:]}"
 
 
 def point_lines(p: OperatingPoint, level: float) -> list[str]:
     """What a threshold is worth, what it does, and what became of the limits."""
-    q = p.question
-    lines = [_value(p, level), *baselines(p), cases_text(p)]
-    sure = f" with {100 * q.confidence:g} % confidence" if q.confidence else ""
-    sure += f" for the mean of {len(q.units):,} units" if q.units is not None else ""
-    for limit, status in zip(q.limits, p.status, strict=True):
-        value = measure_text(limit.measure.name, status.value)
-        lines.append(f"{status.limit}{sure}: {limit_outcome(p, status)}; {value} on these rows")
-        if q.confidence and not p.sweep.weighted:
-            error = split_error(q.limits, q.confidence)
-            lines += filter(None, [shortage_text(p.sweep, limit, error, as_units(q.units))])
-    return lines
-
-
-def _value(p: OperatingPoint, level: float) -> str:
-    """The value of the goal, on new rows and on these."""
-    costs = p.question.costs is not None
-    words = "cost of 1,000 cases" if costs else measure_word(p.objective)
-    if np.isnan(p.value):
-        return f"{words}: undefined (0/0)"
-    factor, rate = (1000.0, False) if costs else (1.0, is_rate(p.objective))
-    here = per_cent(p.value) if rate else number_text(factor * p.value)
-    e = expectation(p, p.question.goal, level)
-    if e is None:
-        return f"{words}: {here} on these rows"
-    expected = Estimate(e.value, Interval(e.low, e.high, e.level)).times(factor)
-    return f"{words}: {expected.text(rate=rate)} on new rows, {here} on these"
+    return [value_text(p, level, cases=1000), *baselines(p), cases_text(p), *limit_lines(p)]
 
 
 def baselines(p: OperatingPoint) -> list[str]:
@@ -236,8 +212,8 @@ def _overview(summary: Summary) -> Padding:
         if any(value is not None for value in values):
             rows.append((name, *("–" if v is None else number_text(v) for v in values)))
     point = scores[0].point
-    here = "on these rows, by weight" if summary.weighted else "on these rows"
-    rows += _heading("on new rows" if point.typical is not None else here)
+    here = "on these rows (weighted)" if summary.weighted else "on these rows"
+    rows += _heading("expected on new rows" if point.typical is not None else here)
     every, few = measures_of(summary.asked), 6 if summary.asked.three_way else 4
     names = list(every[:few])
     if point.objective in every[few:] and not summary.asked.assumed:
@@ -269,9 +245,9 @@ def _groups(groups: Groups, level: float) -> Iterator[Any]:
     for name, g in groups.by_score.items():
         means = group_means(g, level)
         if not means:
-            yield Text(f"AUC inside {shown(groups.name)}: no group has both classes")
+            yield Text(f"AUC within {shown(groups.name)}: no group has both classes")
             return
-        title = f"AUC of {shown(name)} inside {shown(groups.name)}, of {len(g):,} groups"
+        title = f"AUC of {shown(name)} within {shown(groups.name)} ({len(g):,} groups)"
         averages = [(one, e.text(), AVERAGES[one]) for one, e in means.items()]
         order, which = listed(g)
         rows = [
@@ -324,4 +300,4 @@ def _facts(facts: Sequence[tuple[str, str]]) -> Group:
         if count > _SHOWN:
             more = count - _SHOWN
             rows.append(("", f"and {more:,} more {shown(name)}{'s' if more > 1 else ''}"))
-    return Group(Text("Training"), _table(rows))
+    return Group(Text("Provenance"), _table(rows))

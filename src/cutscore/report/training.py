@@ -98,7 +98,7 @@ def _grid(t: Trained) -> ProbabilityGrid | None:
 def _why(t: Trained) -> str:
     if t.unit is None:
         return t.why
-    return f"{t.why} Intervals count units."
+    return f"{t.why} Confidence intervals treat clusters as independent, not rows."
 
 
 def _facts(t: Trained) -> tuple[tuple[str, str], ...]:
@@ -106,8 +106,8 @@ def _facts(t: Trained) -> tuple[tuple[str, str], ...]:
         ("learner", _why(t)),
         (
             "scores",
-            f"each by {'trees' if t.line is None else 'a line'}, and its probability by a "
-            "calibrator, that were fitted to other rows; the detector to all",
+            "out-of-fold: each row was scored and calibrated by models fitted without it. The "
+            "final model was fitted to all rows.",
         ),
     ]
     if t.line is not None:
@@ -115,7 +115,10 @@ def _facts(t: Trained) -> tuple[tuple[str, str], ...]:
         facts.append(("features", f"{features:,}, from {columns:,} columns"))
     if t.unit is not None:
         facts.append(
-            ("unit", f"{shown(t.unit)}: rows that share one are in the same fold; it is not used")
+            (
+                "cluster",
+                f"{shown(t.unit)}: rows with the same id stay in one fold; not used as a feature",
+            )
         )
     # Those that are not used first: a terminal shows a few, and nobody misses what is not said.
     unused = [note for note in t.encoding.notes if isinstance(note, ColumnUnused)]

@@ -25,4 +25,4 @@ def word_for(name: str, prior: float | None) -> str:
     and the measure depends on it."""
     if prior is None or (name in MEASURES and MEASURES[name].prior_free):
         return WORDS[name]
-    return f"{WORDS[name]}, where {100 * prior:.3g} % are positive"
+    return f"{WORDS[name]} at {100 * prior:.3g} % prevalence"

@@ -54,7 +54,7 @@ class Piece(NamedTuple):
     first: int
 
     def __str__(self) -> str:
-        return self.where if not self.first else f"{self.where}, from row {self.first + 1:,} on"
+        return self.where if not self.first else f"{self.where}, starting at row {self.first + 1:,}"
 
 
 @dataclass(frozen=True)
@@ -133,7 +133,7 @@ def _as_numpy(column: pa.Array, name: str, where: str, first: int, text: bool) -
     t = column.type
     number = pa.types.is_integer(t) or pa.types.is_floating(t) or pa.types.is_boolean(t)
     if not number and not (text and (is_text(t) or pa.types.is_temporal(t))):
-        hint = "Convert it, or name another column."
+        hint = "Convert it, or use another column."
         place = Where(column=name, part=where)
         raise DataError(ValueUnfit(shown(name), type=kind_of(t), hint=hint, where=place))
     out: Array = column.to_numpy(zero_copy_only=False)

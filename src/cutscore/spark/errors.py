@@ -15,16 +15,16 @@ class SparkError(CutscoreError, RuntimeError):
 
 
 def _ship(said: str) -> SparkFailed:
-    rule = f"executors must have cutscore, the same version as here; Python there says: {said}"
+    rule = f"executors must have the same version of cutscore as the driver; Python reports: {said}"
     hint = (
-        "Install the wheel on each of them, or ship it with the job: see 'What executors need' on "
+        "Install the wheel on each executor, or ship it with the job: see 'What executors need' on "
         "the page 'Scale'."
     )
     return SparkFailed(rule, hint)
 
 
 def _large(said: str) -> SparkFailed:
-    rule = f"the sweep is larger than what Spark lets the driver receive ({said})"
+    rule = f"the sweep exceeds what Spark lets the driver receive ({said})"
     hint = "Pass compact=True or binned=True, or raise spark.driver.maxResultSize."
     return SparkFailed(rule, hint)
 
@@ -64,7 +64,7 @@ def in_a_sentence() -> Iterator[None]:
                 known = SparkError(finding(hit.group().strip().rstrip(".")))
                 break
         else:
-            raise SparkError(SparkFailed(f"Spark gave up: {_main_line(text)}")) from error
+            raise SparkError(SparkFailed(f"the Spark job failed: {_main_line(text)}")) from error
     # Outside the handler: a page of Java would only hide the sentence.
     if known is not None:
         raise known

@@ -95,7 +95,7 @@ def rows(  # noqa: PLR0913 - names of columns
     wanted = [*features, label, *(() if weight is None else (weight,))]
     for k, name in enumerate(wanted):
         if name in wanted[:k]:
-            rule = "be one thing only, a feature, the label or the weight"
+            rule = "have one role only: feature, label or weight"
             raise DataError(BadArgument("features", rule, name, subject="a column"))
     source = open_source(data, wanted, spark)
     make = _Make(list(features), label, weight, positive)
@@ -307,7 +307,7 @@ def _context(spark: SparkSession) -> Any:
     try:
         return spark.sparkContext
     except Exception:
-        rule = "rows for learners are kept by executors, which Spark Connect gives no access to"
+        rule = "rows for learners are kept by executors, which Spark Connect can't access"
         hint = "Start the program as the driver: spark-submit, or cutscore.spark.session(master)."
         raise SparkError(SparkFailed(rule, hint)) from None
 

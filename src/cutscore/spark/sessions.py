@@ -60,7 +60,7 @@ def session(master: str | None = None, *, deadline: float = 60, **conf: object) 
     from pyspark.sql import SparkSession
 
     if not deadline > 0:
-        raise DataError(BadArgument("deadline", "be more than 0 seconds", deadline))
+        raise DataError(BadArgument("deadline", "be above 0", deadline))
     active = SparkSession.getActiveSession()
     if active is not None:
         check_executors(active, deadline)
@@ -75,8 +75,8 @@ def session(master: str | None = None, *, deadline: float = 60, **conf: object) 
         lambda: _make_session(settings),
         deadline,
         SparkFailed(
-            f"the master {master} let nobody in within {deadline:g} s",
-            "Look whether it is a master of Spark, of the same version.",
+            f"the master {master} accepted no connection within {deadline:g} s",
+            "Check that it is a Spark master of the same version.",
         ),
     )
     # Once more: a session is the active one of the thread that asked for it.
@@ -108,8 +108,8 @@ def check_executors(spark: SparkSession, deadline: float = 60) -> None:
             job,
             deadline,
             SparkFailed(
-                f"no executor of {context.master} took up work within {deadline:g} s",
-                "Look whether it has workers, and whether they have the cores and the memory that "
+                f"no executor of {context.master} started work within {deadline:g} s",
+                "Check that it has workers and that they have the cores and the memory that "
                 "are asked for (spark.executor.memory, spark.executor.cores).",
             ),
         )
@@ -215,25 +215,25 @@ def _check_master(master: str, deadline: float) -> None:
             reasons.append(f"{host}:{port}: {error.strerror or error}")
     if reasons:
         rule = f"no master answers at {'; '.join(reasons)}"
-        raise SparkError(SparkFailed(rule, "Start it, or name another."))
+        raise SparkError(SparkFailed(rule, "Start it, or use another."))
 
 
 def _check_java() -> None:
     home = os.environ.get("JAVA_HOME")
     java = os.path.join(home, "bin", "java") if home else shutil.which("java")
-    hint = f"Install Java {_JAVA} or later, and set JAVA_HOME to where it is."
+    hint = f"Install Java {_JAVA} or later, and set JAVA_HOME."
     if java is None or not os.path.exists(java):
-        where = f"JAVA_HOME is {home}" if home else "there is none on the PATH"
-        raise SparkError(SparkFailed(f"Spark needs Java; {where}", hint))
+        where = f"JAVA_HOME is {home}" if home else "java is not on the PATH"
+        raise SparkError(SparkFailed(f"Spark requires Java; {where}", hint))
     try:
         done = subprocess.run(
             [java, "-version"], capture_output=True, text=True, timeout=30, check=False
         )
     except (OSError, subprocess.TimeoutExpired) as error:
-        rule = f"Spark needs Java; {java} does not start ({error})"
+        rule = f"Spark requires Java; {java} does not start ({error})"
         raise SparkError(SparkFailed(rule, hint)) from None
     found = re.search(r'version "(?:1\.)?(\d+)', done.stderr + done.stdout)
     if found is None or int(found.group(1)) < _JAVA:
         which = f"version {found.group(1)}" if found else "no Java"
-        rule = f"Spark needs Java {_JAVA} or later; {java} is {which}"
+        rule = f"Spark requires Java {_JAVA} or later; {java} is {which}"
         raise SparkError(SparkFailed(rule, hint))

@@ -213,7 +213,7 @@ def open_source(
     spark = spark or _active()
     several = [data] if isinstance(data, (str, os.PathLike)) else data
     if not isinstance(several, Iterable):
-        rule = "be a DataFrame of Spark, or paths of Parquet files"
+        rule = "be a Spark DataFrame, or paths of Parquet files"
         raise DataError(BadArgument("data", rule, data))
     several = list(several)
     if any(isinstance(path, str) and "://" in path for path in several):

@@ -121,13 +121,13 @@ def sweep(  # noqa: PLR0913 - all but one are names and options
     """
     columns = Columns(label, score, weight, positive=positive)
     if ranges is not None and not (isinstance(ranges, int) and ranges >= 1):
-        raise DataError(BadArgument("ranges", "be a whole number, at least 1", ranges))
+        raise DataError(BadArgument("ranges", "be an integer of at least 1", ranges))
     if binned:
         # Refuses what is no number of bits.
         nothing = BinnedSweep.from_batches([], bits=bits)
         if compact or squares:
-            rule = "a binned sweep is neither compact nor has it squares"
-            raise DataError(Conflict(("compact", "squares"), rule, "Leave {0} and {1} out."))
+            rule = "a binned sweep has neither runs nor squares"
+            raise DataError(Conflict(("compact", "squares"), rule, "Drop {0} and {1}."))
     source = open_source(data, columns.names, spark)
     work = _Work(columns, squares, bits if binned else None)
     if binned:

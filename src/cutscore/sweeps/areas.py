@@ -70,8 +70,8 @@ class PartialAuc:
 
     def __post_init__(self) -> None:
         if self.over_fpr == (self.min_tpr is not None or self.max_tpr is not None):
-            rule = "a partial AUC needs an interval of either FPR or TPR"
-            hint = "Give {0} and/or {1}, or {2} and/or {3}. The whole area is auc(s)."
+            rule = "a partial AUC requires a range of either FPR or TPR"
+            hint = "Use {0} and/or {1}, or {2} and/or {3}. The full area is auc(s)."
             raise DataError(Conflict(("min_fpr", "max_fpr", "min_tpr", "max_tpr"), rule, hint))
         low, high = self.ends
         if not 0.0 <= low < high <= 1.0:

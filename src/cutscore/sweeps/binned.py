@@ -100,7 +100,7 @@ class BinnedSweep(Frozen):
             take 16 MiB and settle it to a few ten-thousandths.
         """
         if isinstance(bits, bool) or not isinstance(bits, int) or not 1 <= bits <= 24:
-            raise DataError(BadArgument("bits", "be a whole number from 1 to 24", bits))
+            raise DataError(BadArgument("bits", "be an integer from 1 to 24", bits))
         pos = neg = np.zeros(0)
         rows = 0
         weighted: bool | None = None
@@ -200,7 +200,7 @@ class BinnedSweep(Frozen):
         inside = k > 0 and (k == len(edges) or edges[k] != t)  # t cuts through bin k - 1
         if inside and k - 1 in self._occupied:
             around = either(edges[k - 1 : k + 1].tolist(), "and", show="{:.9g}".format)
-            hint = f"The edges around it are {around}."
+            hint = f"The nearest edges are {around}."
             raise DataError(BadArgument("threshold", "be an edge of a bin", t, hint))
         tp, fp = self.bin_pos[k:].sum().item(), self.bin_neg[k:].sum().item()
         return Confusion(tp=tp, fp=fp, fn=self.P - tp, tn=self.N - fp)
@@ -233,7 +233,7 @@ class BinnedSweep(Frozen):
             ("rows", f"{self.rows:,}"),
             ("positive", count_text(self.P)),
             ("negative", count_text(self.N)),
-            ("bins", f"{len(self._occupied):,} of {len(self.bin_pos):,} hold rows"),
+            ("bins", f"{len(self._occupied):,} of {len(self.bin_pos):,} contain rows"),
         ]
         if self.P > 0 and self.N > 0:
             low, high = floor(1000 * self.auc.low) / 1000, ceil(1000 * self.auc.high) / 1000

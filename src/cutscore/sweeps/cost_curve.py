@@ -121,9 +121,7 @@ class CostCurve(Frozen):
         """Normalised expected cost of the best cut at the probability-cost ``x``, from 0 to 1."""
         at = np.asarray(x)
         if at.dtype.kind not in "biuf" or not np.all((at >= 0) & (at <= 1)):
-            raise DataError(
-                BadArgument("x", "lie between 0 and 1", x, subject="a probability-cost")
-            )
+            raise DataError(BadArgument("x", "be between 0 and 1", x, subject="a probability-cost"))
         k = np.searchsorted(self.high[:-1], at, side="left")
         return self.fnr[k] * at + self.fpr[k] * (1 - at)
 
@@ -271,7 +269,7 @@ def net_benefit(s: Sweep, *, prior: float | None = None) -> NetBenefit:
     s.needs_scores("a decision curve")
     top, bottom = float(s.threshold[0]), float(s.threshold[-1])
     if bottom < 0 or top > 1:
-        hint = "Calibrate them first, or take cost_curve(s), which any scores have."
+        hint = "Calibrate them first, or use cost_curve(s), which works for any scores."
         one = bottom if bottom < 0 else top
         raise DataError(NotProbabilities("a decision curve", one, hint=hint))
     p = s.prevalence if prior is None else check_prior(prior)

@@ -376,7 +376,7 @@ def check_points(points: object) -> dict[str, tuple[float, float]]:
     for name, point in points.items():
         rates = rates_of(point)
         if rates is None:
-            rule = "be a pair (FPR, TPR) of rates from 0 to 1, as (0.1, 0.6) is"
+            rule = "be a pair (FPR, TPR) of rates from 0 to 1, such as (0.1, 0.6)"
             subject = f"the point {shown(str(name))}"
             raise DataError(BadArgument("points", rule, point, subject=subject))
         out[str(name)] = rates

@@ -242,8 +242,10 @@ class Reliability(Frozen):
     def outside(self) -> NDArray[np.bool_]:
         """Whether the calibrated value is outside the band, at each forecast."""
         if self.low is None or self.high is None:
-            hint = "Ask for one: reliability(s, level=0.95)."
-            raise UndefinedError(Undefined("what is outside", "needs a band; there is none", hint))
+            hint = "Use reliability(s, level=0.95)."
+            raise UndefinedError(
+                Undefined("the share outside", "requires a consistency band", hint)
+            )
         return np.asarray((self.calibrated < self.low) | (self.calibrated > self.high))
 
     def __len__(self) -> int:
@@ -325,7 +327,7 @@ def reliability(
         return Reliability(p, calibrated, mass, start)
     level = check_level(level)
     if not isinstance(n, (int, np.integer)) or not 1 <= n <= 10**6:
-        raise DataError(BadArgument("n", "be a whole number from 1 to 1,000,000", n))
+        raise DataError(BadArgument("n", "be an integer from 1 to 1,000,000", n))
     low, high = _consistency(s, level, int(n), check_seed(seed))
     return Reliability(p, calibrated, mass, start, low, high, level, int(n))
 
@@ -394,7 +396,7 @@ def check_seed(seed: object) -> int:
     """A seed for our generators of random numbers and for NumPy's."""
     if isinstance(seed, (int, np.integer)) and not isinstance(seed, bool) and 0 <= seed < 2**64:
         return int(seed)
-    raise DataError(BadArgument("seed", "be a whole number from 0 to 2**64 - 1", seed))
+    raise DataError(BadArgument("seed", "be an integer from 0 to 2**64 - 1", seed))
 
 
 def check_probabilities(s: Sweep, measure: str, hint: str = _CALIBRATE) -> Floats:

@@ -97,7 +97,7 @@ def sketch(s: Sweep, points: int, keep: Sequence[int] = ()) -> Sketch:
 
 def _check_points(points: object) -> int:
     if isinstance(points, bool) or not isinstance(points, (int, np.integer)) or points < 2:
-        raise DataError(BadArgument("points", "be a whole number from 2 on", points))
+        raise DataError(BadArgument("points", "be an integer of at least 2", points))
     return int(points)
 
 

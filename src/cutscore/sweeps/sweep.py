@@ -86,7 +86,7 @@ class Sweep(Frozen):
     >>> s.tp, s.fp
     (array([1, 2, 3, 4]), array([0, 2, 3, 3]))
     >>> s.at(0.3)
-    of 7 cases 4 are positive: 2 caught, 2 missed, 2 false alarms
+    7 cases, 4 positive; 2 caught, 2 missed, 2 false alarms
     """
 
     threshold: Floats
@@ -337,7 +337,7 @@ class Sweep(Frozen):
         k = int(self.cuts(np.array([t]))[0])
         if self.top is not None and k < len(self) and self.top[k] >= t:
             ends = f"{self.threshold[k]:.9g} or {self.top[k]:.9g}"
-            hint = f"Take {ends}, the ends of the run, or the sweep as it was before."
+            hint = f"Use {ends}, the ends of the run, or the original sweep."
             raise UndefinedError(SweepCompact(f"the threshold {t!r}", hint))
         tp, fp = (mass.item() for mass in self.flagged(np.array([k])))
         return Confusion(tp=tp, fp=fp, fn=self.P - tp, tn=self.N - fp)
@@ -383,7 +383,7 @@ class Sweep(Frozen):
         >>> y, score = [1, 0, 1, 0], [310, 720, 540, 690]
         >>> s = cs.sweep(y, score).negated()
         >>> s.auc, s.at(-600)  # a score of 600 or less
-        (1.0, of 4 cases 2 are positive: 2 caught, 0 missed, 0 false alarms)
+        (1.0, 4 cases, 2 positive; 2 caught, 0 missed, 0 false alarms)
         """
         self.needs_scores("the sweep of negated scores")
         masses = (self.pos, self.neg, self.pos2, self.neg2)
@@ -649,7 +649,7 @@ def square_weights(weight: NDArray[Any]) -> Floats:
     if len(some) and not (some.min() > 2.0**-500 and some.max() < 2.0**500):
         one = float(some.max() if some.max() >= 2.0**500 else some.min())
         rule = "lie between 2**-500 and 2**500 to be squared"
-        raise DataError(BadArgument("weight", rule, one, "Scale them."))
+        raise DataError(BadArgument("weight", rule, one, "Rescale them."))
     return np.asarray(np.square(weight))
 
 
@@ -673,7 +673,7 @@ def adopt_counts(threshold: Floats, pos: Masses, neg: Masses, top: Floats | None
 def check_sweep(s: object) -> Sweep:
     """A sweep, or an error that says how to make one."""
     if not isinstance(s, Sweep):
-        raise DataError(BadArgument("s", "be a sweep", s, "Make one: sweep(y, score)."))
+        raise DataError(BadArgument("s", "be a sweep", s, "Use sweep(y, score)."))
     return s
 
 

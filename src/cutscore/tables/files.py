@@ -47,7 +47,7 @@ def open_table(  # noqa: PLR0913 - how to read a file has many sides
     Parameters
     ----------
     paths
-        A path, a pattern such as ``"day-*.csv"``, ``"-"`` for the standard input, a folder of
+        A path, a pattern such as ``"day-*.csv"``, ``"-"`` for standard input, a folder of
         Parquet files, or a list of these.
     format
         "csv", "tsv", "parquet", "arrow" (or "feather"), "jsonl" or "libsvm". If it is not given the
@@ -103,7 +103,7 @@ def open_table(  # noqa: PLR0913 - how to read a file has many sides
         raise DataError(BadArgument("sql", "be text", sql))
     if paths is None:
         if sql is None:
-            raise DataError(Conflict(("paths", "sql"), "there must be a file or a query"))
+            raise DataError(Conflict(("paths", "sql"), "a file or a query is required"))
         _check_style(style, "a query")
         return Table([DuckPart(sql)])
     keep: list[Any] = []
@@ -150,7 +150,7 @@ def _check_style(style: Style, format: str, where: Where | None = None) -> None:
     for name in ("header", "separator", "decimal", "missing"):
         if vars(style)[name] != vars(Style())[name]:
             table = "this" if where is None or where.file is None else spelled(where.file)
-            rule, hint = f"{table} is {format}, not CSV", "Leave {0} out, or use a query."
+            rule, hint = f"{table} is {format}, not CSV", "Drop {0}, or use a query."
             raise DataError(Conflict((name, "format"), rule, hint, where=where))
 
 

@@ -113,7 +113,7 @@ def _arrow(data: FrameLike) -> pa.Table | pa.RecordBatch:
     if isinstance(data, (pa.Table, pa.RecordBatch)):
         table = data
     elif hasattr(data, "to_frame") and hasattr(data, "name"):
-        hint = "For one row of a frame write frame.iloc[[0]], for one column frame[['name']]."
+        hint = "For one row of a frame use frame.iloc[[0]], for one column frame[['name']]."
         raise _not_a_table(Shown(f"a {type(data).__name__}"), hint)
     elif isinstance(data, Mapping) or hasattr(data, "__arrow_c_stream__"):
         try:
@@ -122,7 +122,7 @@ def _arrow(data: FrameLike) -> pa.Table | pa.RecordBatch:
             raise _not_a_table(..., f"Arrow says: {str(error).splitlines()[0]}") from error
     else:
         lazy = type(data).__name__ == "LazyFrame"
-        hint = "Make a frame of it: collect()." if lazy else ""
+        hint = "Call collect() first." if lazy else ""
         raise _not_a_table(data, hint)
     names = table.schema.names
     if len(set(names)) < len(names):

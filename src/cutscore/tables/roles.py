@@ -103,5 +103,5 @@ class Roles:
 
 
 def _conflict(name: str, roles: tuple[str, str]) -> DataError:
-    rule, hint = f"{shown(name)} can have one role only", "Name it by {0} or {1}, not by both."
+    rule, hint = f"{shown(name)} can have only one role", "Use it for {0} or {1}, not both."
     return DataError(Conflict(roles, rule, hint, where=Where(column=name)))

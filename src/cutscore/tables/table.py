@@ -258,7 +258,9 @@ class Table:
         Columns of the matrix are ``names[1:]``.
         """
         if not self.is_sparse:
-            raise DataError(BadArgument("paths", "be libsvm files, to be sparse", self.where))
+            raise DataError(
+                BadArgument("paths", "be libsvm files to be read as sparse", self.where)
+            )
         from scipy.sparse import vstack
 
         low, high = self.indices.start, self.indices.stop - 1
@@ -361,7 +363,7 @@ class Table:
         text = column.cast(pa.string()) if is_text(column.type) else None
         row = 0 if text is None else self._parts[0].first_not_number(text)
         value, place = column[row].as_py(), cell(self.place(row), name)
-        hint = "Correct it, cast it in a query, or name another column."
+        hint = "Correct it, cast it in a query, or use another column."
         return DataError(ValueUnfit(shown(name), value, hint=hint, where=place))
 
     def __repr__(self) -> str:

@@ -72,7 +72,7 @@ def _format(path: str, format: str | None) -> Format:
         return named(format, to_write=True)
     found = named("csv") if path == "-" else written_as(path)
     if found is None:
-        rule = f"end in {', '.join(WRITTEN)}, unless the format is said"
+        rule = f"end in {', '.join(WRITTEN)}, unless the format is given"
         raise DataError(BadArgument("path", rule, path))
     return found
 

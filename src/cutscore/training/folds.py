@@ -31,7 +31,7 @@ from cutscore.training.learners import Learner
 from cutscore.training.rows import HELD, Data
 
 # What is said of learners that take columns as they are, where the table is elsewhere.
-NEEDS_MEMORY = "it needs the whole table in memory, with all its zeros."
+NEEDS_MEMORY = "it needs the whole table in memory, in dense form."
 # Rows at the most on which scales are compared.
 _SAMPLE = 50_000
 # Rows at least on which scales are compared, however wide they are.

@@ -39,6 +39,7 @@ from cutscore.inference.selection import Expected
 from cutscore.linear.line import LinearDetector
 from cutscore.linear.rows import Flags, Floats
 from cutscore.measures.aim import UNITS, Aim, AimOptions
+from cutscore.measures.registry import WORDS
 from cutscore.policy.artefact import Labels, Policy, Provenance, is_label, promises_of
 from cutscore.sweeps.sweep import Sweep
 from cutscore.tables.roles import Roles
@@ -341,7 +342,7 @@ def _detector(  # noqa: PLR0913, PLR0917 - what a detector is made of
         point,
         made.calibrator,
         labels=_labels(data.labels, target),
-        provenance=Provenance(f"cross-fitted, {folds} folds, {made.learner}"),
+        provenance=Provenance(f"out-of-fold, {folds} folds, {made.learner}"),
         promises=_promises(made),
     )
     if data.unit is not None:
@@ -379,12 +380,13 @@ def _unencoded(encoding: Encoding) -> Encoding:
 
 def _why(chosen: str, value: float, plan: Plan) -> str:
     if not plan.auto:
-        return f"{chosen} was asked for."
+        return f"{chosen} was chosen by the user."
     aim = plan.aim
-    what = "AUC" if aim.by_auc else aim.goal.name
-    why = f"{chosen} has the best {what} on rows it was not fitted to, {value:.4g}."
+    what = "AUC" if aim.by_auc else WORDS.get(aim.goal.name, aim.goal.name)
+    best = "lowest" if aim.goal.better < 0 and not aim.by_auc else "highest"
+    why = f"{chosen} has the {best} cross-validated {what} ({value:.4g})."
     if aim.confidence is not None:
-        why += " They were compared under limits on these rows alone, without the confidence."
+        why += " Learners were compared with the limits on these rows, without the confidence."
     return why
 
 
@@ -408,7 +410,7 @@ def _convergence_note(learner: Learner, fitted: Fitted) -> list[Finding]:
     """What to say of a learner that did not get to the end."""
     if fitted.converged or not learner.converges:
         return []
-    return [NotConverged(learner.name, hint="Its weights are not the best ones yet.")]
+    return [NotConverged(learner.name, hint="Its weights are not optimal.")]
 
 
 def _line_price(able: Sequence[str], results: dict[str, Result], aim: Aim) -> list[Finding]:

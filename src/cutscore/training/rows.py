@@ -257,9 +257,9 @@ class Data:
         from scipy.sparse import csr_array
 
         if roles.label != "label":
-            raise DataError(BadArgument("target", "be 'label', of a libsvm file", roles.label))
+            raise DataError(BadArgument("target", "be 'label' for a libsvm file", roles.label))
         if roles.categories:
-            rule = "name no column of a libsvm file, which holds numbers"
+            rule = "not name a column of a libsvm file, which is numeric"
             raise DataError(BadArgument("categories", rule, roles.categories[0]))
         X, column = table.sparse()
         # Of all indices those that some row has; there may be many more.

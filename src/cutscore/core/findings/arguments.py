@@ -10,7 +10,7 @@ from cutscore.core.findings.base import Finding, Surface, either, sentence, show
 class BadArgument(Finding, code="bad-argument"):
     """An argument, or an option of the command, has a value that it can't have.
 
-    ``rule`` completes "must": "be a whole number from 1 to 24". ``subject`` stands for the
+    ``rule`` completes "must": "be an integer from 1 to 24". ``subject`` stands for the
     parameter where its name is no word for it: "a threshold".
     """
 
@@ -19,28 +19,28 @@ class BadArgument(Finding, code="bad-argument"):
     value: Any = ...
     hint: str = ""
     subject: str = ""
-    example = {"parameter": "folds", "rule": "be a whole number from 2 on", "value": 1}
+    example = {"parameter": "folds", "rule": "be an integer of at least 2", "value": 1}
 
     def text(self, on: Surface) -> str:
         subject = self.subject or on.parameter(self.parameter)
-        is_ = "" if self.value is ... else f"; it is {shown(self.value)}"
+        is_ = "" if self.value is ... else f", got {shown(self.value)}"
         return sentence(f"{subject} must {self.rule}{is_}.", self.hint)
 
 
 class Conflict(Finding, code="arguments-conflict"):
-    """Arguments that don't go together, or one that needs another."""
+    """Arguments conflict, or one requires another."""
 
     parameters: tuple[str, ...]
     rule: str
-    """What holds of them: "there must be one aim"."""
+    """What holds of them: "only one objective can be given"."""
     hint: str = ""
     """What to do; {0} and {1} stand for the parameters."""
-    example = {"parameters": ("costs", "maximize"), "rule": "there must be one aim"}
+    example = {"parameters": ("costs", "maximize"), "rule": "only one objective can be given"}
 
     def text(self, on: Surface) -> str:
         names = [on.parameter(name) for name in self.parameters]
         all_ = "both" if len(names) == 2 else "all"
-        way = self.hint or f"Give {either(names, show=str)}, not {all_}."
+        way = self.hint or f"Use {either(names, show=str)}, not {all_}."
         return sentence(f"{self.rule}.", way.format(*names))
 
 

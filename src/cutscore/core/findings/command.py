@@ -6,19 +6,19 @@ from cutscore.core.findings.base import Finding, Fix, Note, Surface, counted, so
 
 
 class Usage(Finding, code="usage"):
-    """A command that can't be understood: a word too many, a file where a value should be."""
+    """The command line is invalid: an argument too many, or a file where a value should be."""
 
     rule: str
     hint: str = ""
     template = "{rule}. {hint}"
     example = {
-        "rule": "'b.csv' is one word too many",
-        "hint": "revise takes a model, and no table.",
+        "rule": "unexpected argument 'b.csv'",
+        "hint": "revise takes a model file, not a table.",
     }
 
 
 class ColumnUnstated(Finding, code="column-unstated"):
-    """No column has a name that says what it is, or several have."""
+    """No column could be identified by its name, or several could."""
 
     option: str
     table: str
@@ -30,41 +30,45 @@ class ColumnUnstated(Finding, code="column-unstated"):
         name = on.fix(Fix(self.option))
         if self.candidates:
             several = some(self.candidates)
-            return f"{several} of {self.table} may each be the {self.option}. Name one ({name})."
+            return (
+                f"{self.table} has several possible {self.option} columns: {several}. Choose one "
+                f"({name})."
+            )
         return (
-            f"no column of {self.table} has a usual name for a {self.option}; it has "
-            f"{some(self.names, 12)}. Name the column ({name})."
+            f"no column of {self.table} is named like a {self.option}; its columns are "
+            f"{some(self.names, 12)}. Choose one ({name})."
         )
 
 
 class TakenByName(Note, code="taken-by-name"):
-    """A column was taken for what its name says."""
+    """A column was identified by its name."""
 
     option: str
     names: tuple[str, ...]
     example = {"option": "score", "names": ("score",)}
 
     def text(self, on: Surface) -> str:
-        plural = "" if len(self.names) == 1 else "s"
-        return f"{self.option}{plural} taken by name: {some(self.names)}."
+        one = len(self.names) == 1
+        role = f"column {some(self.names)} as the {self.option}"
+        return f"using {role if one else f'columns {some(self.names)} as {self.option}s'}."
 
 
 class LessIsBetter(Note, code="less-is-better"):
-    """The measure to aim at is one of which less is better: it is minimised."""
+    """Lower values of the objective are better, so it is minimised."""
 
     measure: str
-    template = "lower is better for {measure!r}, so it is minimized."
+    template = "lower is better for {measure!r}, so it is minimised."
     example = {"measure": "fpr"}
 
 
 class NothingWritten(Note, code="nothing-written"):
-    """No file was named for the result."""
+    """No output file was named, so the result was not saved."""
 
     file: str
     example = {"file": "model.json"}
 
     def text(self, on: Surface) -> str:
-        return f"nothing was written: add {on.fix(Fix('output', self.file))}."
+        return f"nothing was saved: add {on.fix(Fix('output', self.file))}."
 
 
 class RowsFlagged(Note, code="rows-flagged"):
@@ -84,7 +88,7 @@ class RowsFlagged(Note, code="rows-flagged"):
 
 
 class OutOfMemory(Finding, code="out-of-memory"):
-    """The memory of the machine, or of the process, does not suffice."""
+    """There is not enough memory."""
 
     template = "out of memory. Use fewer rows or columns."
 

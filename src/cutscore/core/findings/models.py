@@ -10,14 +10,14 @@ from cutscore.core.findings.base import Finding, Surface, Warn, sentence, shown,
 
 
 class NotJson(Finding, code="not-json"):
-    """A file that should be JSON is not, or was cut off."""
+    """A file should be JSON but is not, or is truncated."""
 
     what: str
     reason: str
     line: int | None = None
     template = (
-        "{reason}{at_line}; {what} is a JSON file in UTF-8. The file may be truncated or edited: "
-        "get the original."
+        "{reason}{at_line}; {what} is a JSON file in UTF-8. The file may be truncated or edited. "
+        "Use the original."
     )
     example = {"what": "a detector", "reason": "this is not valid JSON", "line": 7}
 
@@ -27,7 +27,7 @@ class NotJson(Finding, code="not-json"):
 
 
 class FieldUnfit(Finding, code="field-unfit"):
-    """A field of a saved value is missing, unknown, there twice, or has a value it can't have."""
+    """A field in a saved file is missing, unknown, repeated, or has an invalid value."""
 
     field: str
     rule: str
@@ -35,12 +35,22 @@ class FieldUnfit(Finding, code="field-unfit"):
     example = {"field": "threshold", "rule": "a number", "value": "high"}
 
     def text(self, on: Surface) -> str:
-        is_ = "" if self.value is ... else f"; it is {shown(self.value)}"
-        return f"{self.field} must be {self.rule}{is_}."
+        if self.rule in _FIELDS:
+            return f"{_FIELDS[self.rule].format(self.field)}."
+        got = "" if self.value is ... else f", got {shown(self.value)}"
+        return f"{self.field} must be {self.rule}{got}."
+
+
+# What a field violates that must be known, present or unique.
+_FIELDS = {
+    "known": "unknown field {}",
+    "present": "the field {} is missing",
+    "unique": "the field {} occurs twice",
+}
 
 
 class FormatUnknown(Finding, code="format-unknown"):
-    """A file of another format, or of another version of it."""
+    """A file has another format, or another version of it."""
 
     format: Any
     reads: str
@@ -52,7 +62,7 @@ class FormatUnknown(Finding, code="format-unknown"):
 
 
 class ModelChanged(Finding, code="model-changed"):
-    """A model whose checksum does not fit was changed after it was written."""
+    """The checksum does not match: the file was edited after it was written."""
 
     kind: str = "Detector"
     """The class that reads it."""
@@ -74,7 +84,7 @@ class ModelChanged(Finding, code="model-changed"):
 
 
 class NotAModel(Finding, code="not-a-model"):
-    """A file that nobody wrote as a model."""
+    """The file is not a cutscore model."""
 
     path: str
     hint: str = ""
@@ -94,27 +104,27 @@ class NotAModel(Finding, code="not-a-model"):
 
 
 class NoColumns(Finding, code="detector-without-columns"):
-    """A detector without columns: it can't score a table, and has no inputs to export."""
+    """A model without columns can't score a table and has no inputs to export."""
 
-    template = "this detector has no columns, so it can't score a table."
+    template = "this model has no columns, so it can't score a table."
 
 
 class ColumnReserved(Finding, code="column-reserved"):
-    """A column to keep has the name of one that a detector adds."""
+    """A column to keep has the same name as a column that a model adds."""
 
     column: str
     template = (
-        "a detector adds a column {column!r}, so an input column of that name can't be kept. "
+        "a model adds a column {column!r}, so an input column of that name can't be kept. "
         "Rename it, or choose the columns to keep ({fix[keep]})."
     )
     example = {"column": "score"}
 
 
 class UnseenValues(Warn, code="unseen-values"):
-    """Rows have a value in a column such as no training row had.
+    """Rows contain values not seen in training.
 
-    An unseen level, or a missing value where none was missing, counts as the average. A number
-    outside the range of the training rows is taken as it is.
+    An unseen level, or a missing value where none was missing in training, contributes the average.
+    A number outside the training range is used as it is.
     """
 
     column: str
@@ -122,7 +132,7 @@ class UnseenValues(Warn, code="unseen-values"):
     of: int
     """How many rows there are in all."""
     value: str | None = None
-    """One of them, the farthest from the range; None if these rows have no value."""
+    """One of them, the furthest from the range; None if these rows have no value."""
     low: str | None = None
     high: str | None = None
     """The range of the training rows, where they are numbers or dates."""
@@ -130,20 +140,20 @@ class UnseenValues(Warn, code="unseen-values"):
 
     def text(self, on: Surface) -> str:
         have = "has" if self.rows == 1 else "have"
-        share = f"{100 * self.rows / self.of:.2g} %"
+        share = f"{100 * self.rows / self.of:.3g} %"
         count = f"{self.rows:,} of {self.of:,} rows ({share}) {have}"
         column = shown(self.column)
         if self.value is None:
-            return f"{count} no {column}, which was never missing in training."
+            return f"{count} no value for {column}, which was never missing in training."
         if self.low is None:
             such = f"such as {shown(self.value)}"
-            return f"{count} a value of {column} that was not seen in training, {such}."
+            return f"{count} a value of {column} not seen in training, {such}."
         range_ = f"the training range, {self.low} to {self.high}"
-        return f"{count} {column} outside {range_}, such as {self.value}."
+        return f"{count} a value of {column} outside {range_}, such as {self.value}."
 
 
 class ScoresOutside(Warn, code="scores-outside"):
-    """Scores that are far from all scores that a policy was chosen on: of another scale, say."""
+    """Scores are far outside the range that a policy was chosen on; the scale may differ."""
 
     share: float
     """The share of the rows that have such scores."""
@@ -151,29 +161,29 @@ class ScoresOutside(Warn, code="scores-outside"):
     high: float
     """The range of the evidence."""
     value: float
-    """The score that is farthest from it."""
+    """The score that is furthest from it."""
     times: float
     """How far that is, in widths of the range."""
     template = (
-        "{share:.2g %} of the scores are far outside the range of the evidence, {low:.6g} to "
-        "{high:.6g}; {value:.6g} is {times:.3g} times its width away. Check that the scores are "
-        "of the same model and scale."
+        "{share:.3g %} of the scores are far outside the range of the evidence, {low:.6g} to "
+        "{high:.6g}; the furthest, {value:.6g}, lies {times:.3g} range widths away. Check that the "
+        "scores come from the same model and use the same scale."
     )
     example = {"share": 0.4, "low": 0.01, "high": 0.98, "value": 97.0, "times": 99.0}
 
 
 class NotExportable(Finding, code="not-exportable"):
-    """A name or a level that the other format can't hold."""
+    """The export format can't represent a name or a level."""
 
     value: str
     format: str
     reason: str
-    template = "{format} can't hold {value!r}: {reason}. Rename it before fitting."
-    example = {"value": "a\0b", "format": "SQL", "reason": "the character NUL is in it"}
+    template = "{format} can't represent {value!r}: {reason}. Rename it before fitting."
+    example = {"value": "a\0b", "format": "SQL", "reason": "it contains a NUL character"}
 
 
 class ScorerUnfit(Finding, code="scorer-unfit"):
-    """A detector whose scorer the other format can't hold, or not exactly."""
+    """The export format can't represent a model's scorer, or not exactly."""
 
     kind: str
     """What scores the rows: "linear", "column", "model"."""
@@ -183,4 +193,4 @@ class ScorerUnfit(Finding, code="scorer-unfit"):
 
     def text(self, on: Surface) -> str:
         why = f": {self.reason}" if self.reason else ""
-        return f"a detector whose scorer is {self.kind!r} can't be written as {self.format}{why}."
+        return f"a model with a {self.kind!r} scorer can't be exported as {self.format}{why}."

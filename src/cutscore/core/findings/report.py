@@ -14,7 +14,7 @@ class Notice(Warn):
 
 
 class FewRows(Notice, code="few-rows"):
-    """So few rows of one class that every rate of it is vague."""
+    """One class has too few rows for precise rates."""
 
     of: str
     """"positive" or "negative"."""
@@ -25,7 +25,8 @@ class FewRows(Notice, code="few-rows"):
 
     def hint(self, on: Surface) -> str:
         points = f"{100 / max(self.rows, 1):.{0 if self.rows < 10 else 1}f}"
-        return f"One {self.of} more or less moves a rate of {self.of}s by {points} points."
+        rate = "recall" if self.of == "positive" else "the false positive rate"
+        return f"A single {self.of} changes {rate} by {points} percentage points."
 
     def text(self, on: Surface) -> str:
         if self.weighted:
@@ -37,7 +38,7 @@ class FewRows(Notice, code="few-rows"):
 
 
 class PriorFar(Notice, code="prior-far"):
-    """The prior that was given is far from the share of positives in the rows."""
+    """The given prior is far from the share of positives in the rows."""
 
     prior: float
     share: float
@@ -45,8 +46,8 @@ class PriorFar(Notice, code="prior-far"):
     """By which factor the odds differ."""
     template = (
         "The prior, {prior:.3g %}, is far from the share of positives in these rows, "
-        "{share:.3g %}: the odds differ by a factor of {times:,.3g}. Precision and costs hold only "
-        "if the scores within each class are distributed as here."
+        "{share:.3g %}: the odds differ by a factor of {times:,.3g}. Precision and costs are valid "
+        "only if the scores within each class are distributed as in these rows."
     )
     example = {"prior": 0.0001, "share": 0.05, "times": 526.0}
 
@@ -57,7 +58,7 @@ class Inverted(Notice, code="inverted"):
     auc: float
     score: str
     reverse: bool = False
-    """Whether low scores were said to mean positive."""
+    """Whether low scores were said to indicate positives."""
     low: float | None = None
     high: float | None = None
     """The interval of the AUC, where it is known."""
@@ -65,22 +66,23 @@ class Inverted(Notice, code="inverted"):
 
     def hint(self, on: Surface) -> str:
         if self.reverse:
-            return f"Leave {on.parameter('reverse')} out, or name the other label as positive."
+            return f"Drop {on.parameter('reverse')}, or name the other label as positive."
         reverse = on.fix(Fix("reverse", self.score))
         return (
-            f"If low scores mean positive, say so ({reverse}), or name the other label as positive."
+            f"If low scores indicate positives, pass {reverse}. Otherwise name the other label as "
+            "positive."
         )
 
     def text(self, on: Surface) -> str:
         go = "low" if self.reverse else "high"
         return (
-            f"The AUC of {shown(self.score)} is {self.auc:.3f}, below 0.5: {go} scores go with "
-            f"negatives. {self.hint(on)}"
+            f"The AUC of {shown(self.score)} is {self.auc:.3f}, below 0.5: {go} scores are "
+            f"associated with negatives. {self.hint(on)}"
         )
 
 
 class NoBetterThanChance(Notice, code="no-better-than-chance"):
-    """The AUC may be one half: the score need not tell anything about the label."""
+    """The AUC may be 0.5: the score may carry no information about the label."""
 
     auc: float
     low: float | None = None
@@ -89,29 +91,26 @@ class NoBetterThanChance(Notice, code="no-better-than-chance"):
 
     def text(self, on: Surface) -> str:
         span = "" if self.low is None else f" (CI {self.low:.3f}–{self.high:.3f})"
-        return (
-            f"The AUC is {self.auc:.3f}{span}: these rows don't show that the score ranks better "
-            "than chance."
-        )
+        return f"The AUC is {self.auc:.3f}{span}, which is not significantly better than chance."
 
 
 class Separated(Notice, code="separated"):
-    """The classes are separated almost perfectly, which is rare: a leak is more likely."""
+    """The classes are separated almost perfectly, which suggests leakage."""
 
     auc: float
     template = (
-        "The classes are separated almost perfectly (AUC {auc:.6g}). That is rare: look for "
-        "leakage: a column that knows the label, or rows that the model was fitted to."
+        "The classes are separated almost perfectly (AUC {auc:.6g}). This is unusual and suggests "
+        "leakage: a feature derived from the label, or rows used to train the model."
     )
     example = {"auc": 1.0}
 
 
 class FewErrors(Notice, code="few-errors"):
-    """Single rows decide about the AUC. A sample without them looks better, and surer, than the
-    score is: where the rarer class has the wider scores, the interval covers too little."""
+    """A few rows determine the AUC. A sample without them would look better and more certain than
+    it should. If scores of the rarer class are more dispersed, the interval under-covers."""
 
     errors: float
-    """As if so many rows ranked on the wrong side of all of the other class."""
+    """The AUC is that of so many rows ranked on the wrong side of the whole other class."""
     of: str
     """The rarer class: "positive" or "negative"."""
     rows: float
@@ -121,15 +120,15 @@ class FewErrors(Notice, code="few-errors"):
     def text(self, on: Surface) -> str:
         place, other = ("below", "negative") if self.of == "positive" else ("above", "positive")
         return (
-            "The AUC depends on few errors, as if "
-            f"{self.errors:.2g} of {counted(self.rows, self.of)} ranked {place} all {other}s. Its "
+            "The AUC is determined by very few misranked rows, equivalent to "
+            f"{self.errors:.2g} of {counted(self.rows, self.of)} ranked {place} every {other}. Its "
             f"interval is too narrow if scores of {self.of}s vary much more than those of "
             f"{other}s."
         )
 
 
 class CertainAndWrong(Notice, code="certain-and-wrong"):
-    """Cases with probability 0 or 1 that turned out otherwise: the log loss is infinite."""
+    """Cases with probability 0 or 1 have the opposite label, so the log loss is infinite."""
 
     cases: float
     probability: int
@@ -139,52 +138,55 @@ class CertainAndWrong(Notice, code="certain-and-wrong"):
     def text(self, on: Surface) -> str:
         were = "was" if self.cases == 1 else "were"
         return (
-            f"{counted(self.cases, 'case')} with probability {self.probability} {were} "
+            f"{counted(self.cases, 'case')} with probability {self.probability} {were} in fact "
             f"{self.label}, so the log loss is infinite. Clip or calibrate the probabilities."
         )
 
 
 class Ties(Notice, code="ties"):
-    """One score is shared by a large part of the cases."""
+    """A large share of the cases has the same score."""
 
     score: float
     share: float
     template = (
-        "The score {score:.6g} is shared by {share:.3g %} of the cases, which no threshold can "
-        "separate."
+        "{share:.3g %} of the cases have the same score, {score:.6g}; no threshold can separate "
+        "them."
     )
     example = {"score": 0.5, "share": 0.4}
 
 
 class Outlier(Notice, code="outlier"):
-    """One score is far from all others, as a mark of missing scores would be."""
+    """One score is far from all others; it may be a missing-value code."""
 
     score: float
     cases: int
     low: float
     high: float
     template = (
-        "The score {score:.12g} of {cases:case} is an outlier; all others lie between {low:.6g} "
-        "and {high:.6g}. If it stands for a missing score, drop such cases."
+        "{cases:case} {have} the score {score:.12g}, an outlier; all others lie between {low:.6g} "
+        "and {high:.6g}. If it is a missing-value code, drop these cases."
     )
     example = {"score": -9999.0, "cases": 12, "low": 0.01, "high": 0.98}
 
+    @property
+    def have(self) -> str:
+        return "has" if self.cases == 1 else "have"
+
 
 class Miscalibrated(Notice, code="miscalibrated"):
-    """Scores between 0 and 1 that are not right as probabilities."""
+    """Scores between 0 and 1 are miscalibrated as probabilities."""
 
     outside: float
     """The share of the cases outside of the consistency band."""
     template = (
-        "The scores are miscalibrated: {outside:.3g %} of the cases are outside the band of "
-        "calibrated probabilities. Calibrate them on other rows before you use them as "
-        "probabilities."
+        "The scores are miscalibrated: {outside:.3g %} of the cases are outside the consistency "
+        "band. Calibrate the scores on separate data before using them as probabilities."
     )
     example = {"outside": 0.7}
 
 
 class NoProbability(Notice, code="no-probability"):
-    """A score is called a probability, and has values outside 0 to 1."""
+    """A score is named probability but has values outside the range 0 to 1."""
 
     score: str
     lowest: float
@@ -206,48 +208,50 @@ class Infeasible(Notice, code="infeasible"):
     def hint(self, on: Surface) -> str:
         if self.confidence is None:
             return "A weaker limit would help."
-        return "More rows, a lower confidence or a weaker limit would help."
+        return "More rows, a lower confidence level or a weaker limit would help."
 
     def text(self, on: Surface) -> str:
         asked = " and ".join(self.limits)
         what = f"No threshold meets {asked}"
         if self.confidence is not None:
-            sure = f"{100 * self.confidence:g} % confidence"
-            what = f"No threshold is shown to meet {asked} with {sure} on these rows"
-        return f"{what}; the nearest one is shown. {self.hint(on)}"
+            what = (
+                f"No threshold can be guaranteed to meet {asked} at {100 * self.confidence:g} % "
+                "confidence on these rows"
+            )
+        return f"{what}; the closest one is shown. {self.hint(on)}"
 
 
 class FlagsAlike(Notice, code="flags-alike"):
-    """The best threshold flags everything, or nothing: the score decides nothing."""
+    """The best threshold flags everything, or nothing: the score has no effect."""
 
     what: str
     costs: bool
     example = {"what": "nothing", "costs": True}
 
     def text(self, on: Surface) -> str:
-        aim = "these costs" if self.costs else "this aim"
-        return f"For {aim} it is best to flag {self.what}: the score is not used."
+        aim = "these costs" if self.costs else "this objective"
+        return f"The best decision for {aim} is to flag {self.what}, regardless of the score."
 
 
 class Trivial(Notice, code="trivial"):
-    """The threshold is not shown to cost less than flagging everything, or nothing."""
+    """The threshold is not significantly cheaper than flagging everything, or nothing."""
 
     doubt: str
     template = "At these costs the threshold is {doubt}."
-    example = {"doubt": "not shown to beat flagging nothing, at 0.5 a case"}
+    example = {"doubt": "not significantly cheaper than flagging nothing (cost per case 0.5)"}
 
 
 class GroupsNotUnits(Note, code="groups-not-units"):
-    """Averages over groups count groups; all other intervals count rows."""
+    """Intervals for group averages treat groups as independent; all others treat rows so."""
 
     group: str
     example = {"group": "patient"}
 
     def text(self, on: Surface) -> str:
         return (
-            f"Intervals take rows as independent, except averages over groups. If rows of one "
-            f"{self.group!r} are correlated, name it as the cluster id "
-            f"({on.fix(Fix('unit', self.group))})."
+            "Confidence intervals assume independent rows, except those for group averages. If "
+            f"rows with the same {self.group!r} are correlated, pass "
+            f"{on.fix(Fix('unit', self.group))}."
         )
 
 

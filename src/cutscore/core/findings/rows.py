@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from difflib import get_close_matches
 from typing import Any
 
@@ -24,33 +25,35 @@ _AT = Where(row=3, parameter="score")
 class ValueMissing(Finding, code="value-missing"):
     """A row has no value where one is needed: null, None, NaN or masked.
 
-    Where a row without a score ranks is a decision, so it is not guessed.
+    There is no default rank for a missing score, so none is guessed.
     """
 
     what: str
     """What is missing: "label", "score", "weight", "group"."""
     how: str = "missing"
-    hint: str = "Drop such rows or fill them in."
+    hint: str = "Drop such rows or fill in the value."
     example = {"what": "label", "how": "missing (None)", "where": Where(2, "label")}
 
     def text(self, on: Surface) -> str:
         hint = _MISSING.get(self.what, self.hint)
         if self.fixes:
-            hint = f"Fill such rows in, or leave them out: {on.fix(self.fixes[0])}."
-        return f"{on.place(self.where or Where())} is {self.how}. {hint}"
+            hint = f"Fill in the value or drop such rows: {on.fix(self.fixes[0])}."
+        where = self.where or Where()
+        fact = f"{on.place(where)} is {self.how}"
+        if self.how == "missing" and where.row is not None and where.column is not None:
+            row = on.place(replace(where, column=None))
+            fact = f"{row} has no value for {shown(where.column)}"
+        return f"{fact}. {hint}"
 
 
 _MISSING = {
     "label": "Drop the rows that have no label.",
-    "score": (
-        "Drop such rows or give them a score: where a missing score ranks is a decision, not a "
-        "default."
-    ),
+    "score": ("Drop such rows or give them a score: there is no default rank for a missing score."),
 }
 
 
 class ValueUnfit(Finding, code="value-unfit"):
-    """A column holds a value of another kind than it should: text among numbers, say."""
+    """A column contains a value of the wrong type, such as text among numbers."""
 
     name: str
     value: Any = ...
@@ -58,29 +61,32 @@ class ValueUnfit(Finding, code="value-unfit"):
     """The type of the whole column, where that is what is wrong."""
     hint: str = ""
     wanted: str = "real numbers"
-    """What it must hold: "numbers", "dates", "true and false"."""
+    """What it must contain: "numbers", "dates", "true and false"."""
     example = {"name": "score", "value": "n/a", "where": _AT}
 
     def text(self, on: Surface) -> str:
+        where = self.where or Where()
+        if where.row is not None:  # the column is named already
+            where = replace(where, column=None)
         parts = [] if self.type is None else [f"its type is {self.type}"]
         if self.value is not ...:
-            parts.append(f"{on.place(self.where or Where())} is {shown(self.value)}")
-        rule = f"{self.name} must hold {self.wanted}"
-        return sentence(f"{rule}; {', and '.join(parts)}.", self.hint)
+            parts.append(f"{on.place(where)} is {shown(self.value)}")
+        rule = f"{self.name} must contain {self.wanted}"
+        return sentence(f"{rule}, but {' and '.join(parts)}.", self.hint)
 
 
 class TypeUnfit(Finding, code="type-unfit"):
-    """A column holds values that are no labels, scores or features, such as lists or bytes."""
+    """A column contains values that can't be labels, scores or features: lists or bytes."""
 
     name: str
     kind: str
     hint: str = "Convert it first."
-    template = "{name} holds {kind}; numbers, booleans or text are needed. {hint}"
+    template = "{name} contains {kind}; numbers, booleans or text are required. {hint}"
     example = {"name": "'tags' of a.csv", "kind": "list<string>", "where": Where(file="a.csv")}
 
 
 class BadWeight(Finding, code="bad-weight"):
-    """A weight, or a count that was made elsewhere, is negative, infinite or NaN."""
+    """A weight, or a count that was passed in, is negative, infinite or NaN."""
 
     value: Any
     what: str = "weight"
@@ -90,12 +96,12 @@ class BadWeight(Finding, code="bad-weight"):
 
     @property
     def hint(self) -> str:
-        way = "Drop such rows, or give them the weight 0, which is the same."
+        way = "Drop such rows, or set their weight to 0, which has the same effect."
         return way if self.what == "weight" else ""
 
 
 class TooMuch(Finding, code="sum-too-large"):
-    """Weights or counts add up to more than their type holds."""
+    """Weights or counts add up to more than their type can represent."""
 
     what: str
     most: str
@@ -104,13 +110,13 @@ class TooMuch(Finding, code="sum-too-large"):
     example = {"what": "weights", "most": "2**1023", "hint": "Scale them down."}
 
     def text(self, on: Surface) -> str:
-        total = "" if self.total is None else f"; these make {self.total:.4g}"
+        total = "" if self.total is None else f"; the total is {self.total:.4g}"
         verb = "number" if self.what == "rows" else "add up to"
         return sentence(f"{self.what} must {verb} less than {self.most}{total}.", self.hint)
 
 
 class LengthsDiffer(Finding, code="lengths-differ"):
-    """Two columns that belong together have different lengths."""
+    """Columns of the same rows have different lengths."""
 
     name: str
     other: str
@@ -124,20 +130,19 @@ class LengthsDiffer(Finding, code="lengths-differ"):
 
 
 class Inexact(Finding, code="number-inexact"):
-    """A number is too long for float64, where it would coincide with its neighbours."""
+    """A number has more digits than float64 can represent: others would become equal to it."""
 
     name: str
     value: Any
     hint: str = "Rescale or round it."
     template = (
-        "a {name} is stored as float64, which can't tell {place} = {value!r} from its neighbours. "
-        "{hint}"
+        "a {name} is stored as float64, which can't represent {place} = {value!r} exactly. {hint}"
     )
     example = {"name": "score", "value": 9007199254740993, "where": _AT}
 
 
 class PositiveUnstated(Finding, code="positive-unstated"):
-    """Labels other than 0/1, False/True and -1/1: which one is positive has to be said."""
+    """The labels are not 0/1, False/True or -1/1, so the positive one must be named."""
 
     seen: tuple[Any, ...]
     value: Any = ...
@@ -149,7 +154,7 @@ class PositiveUnstated(Finding, code="positive-unstated"):
             at = f"; {on.place(self.where or Where())} is {shown(self.value)}"
         return (
             f"the labels are {some(self.seen)}{at}: which one is positive? Name it "
-            f"({on.fix(Fix('positive'))}); only 0/1, False/True and -1/1 are understood without."
+            f"({on.fix(Fix('positive'))}); only 0/1, False/True and -1/1 are recognised."
         )
 
 
@@ -173,15 +178,15 @@ class PositiveUnknown(Finding, code="positive-unknown"):
 
 
 class TooManyLabels(Finding, code="labels-many"):
-    """More than two labels, and none of them was named as the positive one."""
+    """There are more than two label values, and none was named as the positive one."""
 
     seen: tuple[Any, ...]
     value: Any
     like_scores: bool = False
     """Whether there are so many numbers that labels and scores may be the wrong way round."""
     template = (
-        "there must be two labels, but there are {seen!l} ({place} is {value!r}). To detect one "
-        "of them against the rest, name it ({fix[positive]})."
+        "expected two label values, found {seen!l} ({place} is {value!r}). To treat one of them "
+        "as positive and the rest as negative, name it ({fix[positive]})."
     )
     example = {"seen": (0, 1, 2), "value": 2, "where": Where(5, "label")}
 
@@ -190,13 +195,18 @@ class TooManyLabels(Finding, code="labels-many"):
             return super().text(on)
         label, score = on.parameter("label"), on.parameter("score")
         return (
-            f"there must be two labels, but there are many numbers: {some(self.seen)}. They look "
-            f"like scores: are {label} and {score} swapped?"
+            f"expected two label values, found many numbers: {some(self.seen, 3, show=_short)}. "
+            f"They look like scores: are {label} and {score} swapped?"
         )
 
 
+def _short(value: object) -> str:
+    """Of a number three digits are enough to recognise it."""
+    return f"{value:.3g}" if isinstance(value, float) else shown(value)
+
+
 class OneVersusRest(Note, code="one-vs-rest"):
-    """One label was named as the positive one, and there are several others: these are negative."""
+    """One label was named as the positive one; all other labels are negative."""
 
     column: str
     positive: Any
@@ -212,13 +222,13 @@ class OneVersusRest(Note, code="one-vs-rest"):
             pairs = sorted(zip(self.others, self.rows, strict=True), key=lambda pair: -pair[1])
             listed = [f"{shown(value)} ({counted(n, 'row')})" for value, n in pairs]
         return (
-            f"{shown(self.column)} is read one-vs-rest: {shown(self.positive)} is positive, all "
-            f"others are negative: {some(listed, 4, show=str)}."
+            f"{shown(self.column)} is treated as one-vs-rest: {shown(self.positive)} is positive, "
+            f"the others are negative: {some(listed, 4, show=str)}."
         )
 
 
 class ColumnMissing(Finding, code="column-missing"):
-    """A column that was asked for is not in the table."""
+    """The table has no column with the given name."""
 
     column: Any
     table: str
@@ -237,7 +247,7 @@ class ColumnMissing(Finding, code="column-missing"):
     @property
     def hint(self) -> str:
         near = self.near
-        return f"Did you mean {either(near)}?" if near else f"It has {some(self.names, 8)}."
+        return f"Did you mean {either(near)}?" if near else f"Its columns: {some(self.names, 8)}."
 
 
 class NoRows(Finding, code="no-rows"):

@@ -6,21 +6,20 @@ from cutscore.core.findings.base import Finding, Surface, shown, spelled
 
 
 class ScorerDamaged(Finding, code="scorer-damaged"):
-    """A model of another library that this library can't read: cut off, edited, or of another
-    format."""
+    """A model of another library can't be read: it is truncated, edited or in another format."""
 
     library: str
     reason: str
-    template = "this is no complete model of {library}: {reason}. Get the original file."
-    example = {"library": "LightGBM", "reason": "its trees are not all there"}
+    template = "this is not a complete {library} model: {reason}. Use the original file."
+    example = {"library": "LightGBM", "reason": "some trees are missing"}
 
 
 class ScorerFileChanged(Finding, code="scorer-file-changed"):
-    """The file of a model is not the one that the detector was made with."""
+    """A model file is not the one that the threshold was chosen for."""
 
     path: str
     expected: str
-    """The digest that it had."""
+    """The SHA-256 that it had."""
     found: str
     example = {"path": "model.txt", "expected": "sha256:9f86d081…", "found": "sha256:60303ae2…"}
 
@@ -28,7 +27,7 @@ class ScorerFileChanged(Finding, code="scorer-file-changed"):
         return (
             f"{spelled(self.path)} has changed: its SHA-256 is {self.found[7:19]}…, not "
             f"{self.expected[7:19]}…. The threshold was chosen for the scores of the original: "
-            "restore that file, or choose anew."
+            "restore that file, or choose a new threshold."
         )
 
 
@@ -70,16 +69,16 @@ class CategoriesDiffer(Finding, code="categories-differ"):
 
 
 class ScoresUnusable(Finding, code="scores-unusable"):
-    """A model that does not give each row one finite number."""
+    """A model does not return one finite number per row."""
 
     library: str
     reason: str
-    template = "a model must give each row one finite score; {library}: {reason}."
-    example = {"library": "XGBoost", "reason": "it gives each row 3 scores"}
+    template = "a model must return one finite score per row; {library}: {reason}."
+    example = {"library": "XGBoost", "reason": "it returns 3 scores per row"}
 
 
 class ScorerUntrusted(Finding, code="scorer-untrusted"):
-    """A scikit-learn model with types that skops does not know to be safe: they could run code."""
+    """A scikit-learn model contains types that skops does not trust: they could run code."""
 
     types: tuple[str, ...]
     example = {"types": ("mine.Scaler",)}
@@ -87,6 +86,6 @@ class ScorerUntrusted(Finding, code="scorer-untrusted"):
     def text(self, on: Surface) -> str:
         names = ", ".join(map(shown, self.types))
         return (
-            f"the model holds types that could run code when they are loaded: {names}. Export it "
-            "to ONNX, or use types of scikit-learn."
+            f"the model contains types that could run code when loaded: {names}. Export it to "
+            "ONNX, or use scikit-learn's own types."
         )

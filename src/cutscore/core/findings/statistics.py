@@ -16,7 +16,7 @@ from cutscore.core.findings.base import (
 
 
 class Undefined(Finding, code="undefined"):
-    """A measure that is 0/0 everywhere, or has no value for another reason."""
+    """A measure is 0/0 everywhere, or has no value for another reason."""
 
     what: str
     why: str
@@ -24,24 +24,24 @@ class Undefined(Finding, code="undefined"):
     template = "{what} {why}. {hint}"
     example = {
         "what": "recall",
-        "why": "is 0/0 at every cut of this sweep, so none is the best",
-        "hint": "Aim at something else.",
+        "why": "is 0/0 at every threshold, so none is the best",
+        "hint": "Choose another objective.",
     }
 
 
 class OneClass(Finding, code="one-class"):
-    """A measure needs rows of both classes, or of one that is not there."""
+    """A measure requires rows of both classes, or of the one that is absent."""
 
     what: str
     need: str
     have: str
-    hint: str = "Check the labels and which of them is positive, or add rows of the other class."
+    hint: str = "Check the labels and which one is positive, or add rows of the other class."
     template = "all rows are {have}; {what} needs {need}. {hint}"
     example = {"what": "the AUC", "need": "positives and negatives", "have": "negative (2 of them)"}
 
 
 class TooFew(Finding, code="too-few"):
-    """A statistic needs more rows, clusters or groups than there are."""
+    """A statistic requires more rows, clusters or groups than there are."""
 
     what: str
     need: float
@@ -57,12 +57,12 @@ class TooFew(Finding, code="too-few"):
     def text(self, on: Surface) -> str:
         than, have = "more than" if self.above else "at least", f"{self.have:,.4g}"
         need = f"{self.what} needs {than} {self.need:,.4g} {self.of}"
-        hint = f"Give {on.fix(self.fixes[0])}." if self.fixes else self.hint
+        hint = f"Use {on.fix(self.fixes[0])}." if self.fixes else self.hint
         return sentence(f"{need}; there {'is' if have == '1' else 'are'} {have}.", hint)
 
 
 class NotProbabilities(Finding, code="not-probabilities"):
-    """Scores must be probabilities here, and one is not."""
+    """Scores must be probabilities here, but one is not."""
 
     what: str
     score: float
@@ -77,7 +77,7 @@ class NotProbabilities(Finding, code="not-probabilities"):
 
 
 class NotFinite(Finding, code="not-finite"):
-    """Scores or features must be finite here, and one is NaN, infinite or far too large."""
+    """Scores or features must be finite here, but one is NaN, infinite or far too large."""
 
     what: str
     """What must be finite: "features", "scores of platt calibration"."""
@@ -86,20 +86,20 @@ class NotFinite(Finding, code="not-finite"):
     """The number of the column, where only that is known."""
     most: str = ""
     """Up to which absolute value, where that is less than any float: "1e300"."""
-    hint: str = "Drop such rows or fill them in."
+    hint: str = "Drop such rows or fill in the value."
     example = {"what": "features", "value": float("inf"), "where": Where(3, "X")}
 
     def text(self, on: Surface) -> str:
         most = f", within ±{self.most}" if self.most else ""
         if self.index is not None:
-            bad = f"column {self.index} has a NaN, an infinity or too large a number"
+            bad = f"column {self.index} has a NaN, an infinity or a number that is too large"
         else:
             bad = f"{on.place(self.where) if self.where else 'one'} is {shown(self.value)}"
         return sentence(f"{self.what} must be finite{most}; {bad}.", self.hint)
 
 
 class BeyondFloats(Finding, code="beyond-floats"):
-    """A number of the computation is too large or too small for float64."""
+    """A number in the computation is too large or too small for float64."""
 
     what: str
     value: float | None = None
@@ -107,12 +107,12 @@ class BeyondFloats(Finding, code="beyond-floats"):
     example = {"what": "squares of column 3", "hint": "Divide it by 1e150."}
 
     def text(self, on: Surface) -> str:
-        value = "" if self.value is None else f"; here it is {self.value:.4g}"
+        value = "" if self.value is None else f", got {self.value:.4g}"
         return sentence(f"{self.what} must be within the range of float64{value}.", self.hint)
 
 
 class NoVariation(Finding, code="no-variation"):
-    """What a standard error or a width is computed from does not vary."""
+    """The data behind a standard error or a width do not vary."""
 
     what: str
     over: str = "over these rows"
@@ -120,56 +120,59 @@ class NoVariation(Finding, code="no-variation"):
     so: str = "its uncertainty is unknown"
     hint: str = ""
     template = "{what} does not vary {over}, so {so}. {hint}"
-    example = {"what": "the difference of the AUCs", "hint": "Get rows on which both are wrong."}
+    example = {
+        "what": "the difference between the AUCs",
+        "hint": "Use rows on which both make errors.",
+    }
 
 
 class NoOverlap(Finding, code="no-overlap"):
-    """The scores separate the classes, and no curve or line is the most likely one."""
+    """The classes are perfectly separated, so the maximum-likelihood fit does not exist."""
 
     what: str
     why: str = "the steeper the line, the higher the likelihood"
     hint: str = ""
-    template = "{what} needs classes that overlap enough; these do not: {why}. {hint}"
-    example = {"what": "platt calibration", "hint": "Use smooth=True, or 'monotone'."}
+    template = "{what} needs classes that overlap; these do not: {why}. {hint}"
+    example = {"what": "platt calibration", "hint": "Use smooth=True, or 'isotonic'."}
 
 
 class CountsRows(Finding, code="counts-rows"):
-    """The method takes rows as equal and independent; weights or clusters say otherwise."""
+    """The method assumes equally weighted, independent rows; these are weighted or clustered."""
 
     what: str
-    hint: str = "Leave the weights out."
+    hint: str = "Drop the weights."
     given: str = "weights"
-    template = "{what} takes rows as equal and independent; {given} say otherwise. {hint}"
-    example = {"what": "a guarantee", "hint": "Leave the weights out."}
+    template = "{what} assumes equally weighted, independent rows; these have {given}. {hint}"
+    example = {"what": "a guarantee", "hint": "Drop the weights."}
 
 
 class SquaresMissing(Finding, code="squares-missing"):
-    """The variance of weighted rows needs sums of squared weights, which the sweep has not."""
+    """The variance of weighted rows needs sums of squared weights, which a sweep lacks."""
 
     what: str
     template = (
-        "{what} of weighted rows needs the sums of their squared weights; this sweep has none. "
-        "Make it with sweep(y, score, weight, squares=True)."
+        "{what} of weighted rows needs sums of squared weights, which this sweep does not have. "
+        "Create it with sweep(y, score, weight, squares=True)."
     )
     example = {"what": "an interval of the AUC"}
 
 
 class SweepCompact(Finding, code="sweep-compact"):
-    """Every score is needed, and runs of scores of one class were merged."""
+    """Every score is needed, but runs of scores from one class were merged."""
 
     what: str
-    hint: str = "Take the sweep as it was before (compact=False)."
+    hint: str = "Use the original sweep (compact=False)."
     example = {"what": "calibration"}
 
     def text(self, on: Surface) -> str:
         return (
-            f"{self.what} needs every score; runs of one class were merged by compact(). "
+            f"{self.what} needs every score; compact() merged runs of scores from one class. "
             f"{self.hint}{''.join(f' ({on.fix(fix)})' for fix in self.fixes)}"
         )
 
 
 class CantMerge(Finding, code="cant-merge"):
-    """Summaries of blocks of rows that were made in different ways can't be added."""
+    """Summaries or policies that were made in different ways can't be merged."""
 
     what: str
     same: str
@@ -177,7 +180,7 @@ class CantMerge(Finding, code="cant-merge"):
     values: tuple[Any, ...] = ()
     """What each of the two has."""
     hint: str = ""
-    template = "{what} that are added must have the same {same}{have}. {hint}"
+    template = "{what} to be merged must have the same {same}{have}. {hint}"
     example = {"what": "binned sweeps", "same": "bits", "values": (8, 9)}
 
     @property
@@ -186,7 +189,7 @@ class CantMerge(Finding, code="cant-merge"):
 
 
 class FoldOneClass(Finding, code="fold-one-class"):
-    """All rows of a class are in one fold: nothing can be fitted without it."""
+    """All rows of a class are in one fold, so nothing can be fitted without that fold."""
 
     fold: int
     """Its number, from 1 on."""
@@ -203,15 +206,15 @@ class NotAMixture(Warn, code="not-a-mixture"):
 
     p_value: float
     template = (
-        "no mixture of the labelled classes explains these scores (p = {p_value:.2g}): the scores "
-        "within a class have changed, and the prior and its interval may be wrong. Label some "
-        "rows of the batch."
+        "no mixture of the labelled classes explains these scores (p = {p_value:.2g}). The score "
+        "distribution within a class has changed, so the prior and its interval may be wrong. "
+        "Label some rows of the batch."
     )
     example = {"p_value": 0.003}
 
 
 class NotConverged(Warn, code="not-converged"):
-    """A learner stopped before it had converged: its weights are not the best ones yet."""
+    """A learner stopped before it had converged, so its weights are not optimal."""
 
     learner: str
     steps: int | None = None
@@ -226,41 +229,40 @@ class NotConverged(Warn, code="not-converged"):
 
     def text(self, on: Surface) -> str:
         state = f": {self.state}" if self.state else ""
-        upto = "at most " if self.of == "steps" else ""
-        steps = "" if self.steps is None else f" in {self.steps:,} of {upto}{self.most:,} {self.of}"
+        steps = "" if self.steps is None else f" in {self.steps:,} of {self.most:,} {self.of}"
+        if self.steps is not None and self.of == "steps":
+            steps = f" within {self.steps:,} iterations"
         return sentence(f"{self.learner} did not converge{steps}{state}.", self.hint)
 
 
 class LearnedNothing(Warn, code="learned-nothing"):
-    """The best line by a surrogate measure has the weights 0: it separates nothing."""
+    """All weights are zero at the surrogate optimum: the model can't separate the classes."""
 
     learner: str
     template = (
         "{learner} learned nothing: the surrogate of this measure is lowest at w = 0, to within "
-        "tol. Either the classes overlap so much that the highest-scored negatives outdo the "
-        "positives along every line: use Logistic, and choose a threshold for the measure. Or C is "
-        "too small for features of this size: raise C, or standardise them."
+        "tol. If the classes overlap too much for it, use Logistic and choose a threshold for the "
+        "measure. If C is too small for features of this scale, raise C or standardise them."
     )
     example = {"learner": "Structural"}
 
 
 class PositiveAssumed(Warn, code="positive-assumed"):
-    """A measure is about the positives, and the label that sorts last was taken for them."""
+    """A measure depends on which class is positive; the label that sorts last was assumed."""
 
     positive: Any
     negative: Any
     template = (
-        "the measure is about the positives, and {positive!r} was taken for them, since it sorts "
-        "last. For the other class pass the labels y == {negative!r}; y == {positive!r} says that "
-        "this one is meant."
+        "the measure depends on which class is positive; {positive!r} was assumed, since it sorts "
+        "last. Pass y == {positive!r} to confirm this choice, or y == {negative!r} to switch."
     )
     example = {"positive": "spam", "negative": "ham"}
 
 
 class WeightsUnused(Warn, code="weights-unused"):
-    """A model takes no weights of rows: they were used for its calibrator alone."""
+    """A model does not support row weights; only its calibrator used them."""
 
     model: str
     hint: str = ""
-    template = "{model} takes no sample_weight; only the calibrator uses it. {hint}"
+    template = "{model} does not accept sample_weight; only the calibrator uses it. {hint}"
     example = {"model": "KNeighborsClassifier"}

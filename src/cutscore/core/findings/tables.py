@@ -33,10 +33,10 @@ class _OfFile(Finding):
 
 
 class FileMissing(_OfFile, code="file-missing"):
-    """There is no file at a path, or none that fits a pattern."""
+    """A file does not exist, or no file matches a pattern."""
 
     near: str | None = None
-    """A file there whose name is like it."""
+    """A file there with a similar name."""
     pattern: bool = False
     folder: bool = True
     """Whether its folder is there."""
@@ -45,16 +45,16 @@ class FileMissing(_OfFile, code="file-missing"):
     def text(self, on: Surface) -> str:
         if self.pattern:
             return f"the pattern {self.called} matches no file."
-        why = "" if self.folder else ": its folder is not there either"
+        why = "" if self.folder else ": its folder does not exist"
         hint = f"Did you mean {spelled(self.near)}?" if self.near else ""
         return sentence(f"there is no file {self.called}{why}.", hint)
 
 
 class FolderUnfit(_OfFile, code="folder-unfit"):
-    """A folder is read if all of its files are Parquet; hidden ones don't count."""
+    """A folder can be read only if all of its files are Parquet; hidden files are ignored."""
 
     odd: str | None = None
-    """A file that is not Parquet; None if none is."""
+    """A file that is not Parquet; None if there are no Parquet files."""
     partitions: bool = False
     """Whether its subfolders have columns in their names, as in day=1."""
     example = {"odd": "days/more.csv", "where": Where(file="days")}
@@ -62,19 +62,19 @@ class FolderUnfit(_OfFile, code="folder-unfit"):
     def text(self, on: Surface) -> str:
         if self.partitions:
             return (
-                f"{self.called} is partitioned: its folder names hold columns, which are not read. "
-                "Read it by a query: from read_parquet('…/**/*.parquet', hive_partitioning=true)."
+                f"{self.called} is partitioned: its folder names contain columns, which are not "
+                "read. Use a query: from read_parquet('…/**/*.parquet', hive_partitioning=true)."
             )
         if self.odd is None:
-            return f"{self.called} is a folder without Parquet files. Name the files, or a pattern."
+            return f"{self.called} is a folder without Parquet files. Pass the files, or a pattern."
         return (
-            f"all files of a folder must be Parquet; {spelled(self.odd)} is not. Move it away, or "
-            "name those that are."
+            f"all files in a folder must be Parquet; {spelled(self.odd)} is not. Move it, or pass "
+            "the Parquet files."
         )
 
 
 class FileUnreadable(_OfFile, code="file-unreadable"):
-    """A file can't be read: no permission, a damaged file, a limit of a library."""
+    """A file can't be read: no permission, a damaged file or a limitation of a library."""
 
     reason: str
     hint: str = ""
@@ -83,16 +83,16 @@ class FileUnreadable(_OfFile, code="file-unreadable"):
 
 
 class FileUnwritable(_OfFile, code="file-unwritable"):
-    """A file can't be written to, or would overwrite one that is read."""
+    """A file can't be written, or would overwrite an input file."""
 
     reason: str
     hint: str = ""
     template = "{called} can't be written: {reason}. {hint}"
-    example = {"reason": "it is read from", "hint": "Write to another file.", "where": _FILE}
+    example = {"reason": "it is also an input file", "hint": "Use another name.", "where": _FILE}
 
 
 class FormatMismatch(_OfFile, code="format-mismatch"):
-    """The first bytes of a file are those of another format than its extension says."""
+    """The first bytes of a file indicate a different format from the extension."""
 
     said: str
     seen: str
@@ -100,13 +100,13 @@ class FormatMismatch(_OfFile, code="format-mismatch"):
 
     def text(self, on: Surface) -> str:
         return (
-            f"{self.called} looks like {self.seen}, but its extension says {self.said}. Name the "
-            f"format ({on.fix(Fix('format', self.seen))})."
+            f"{self.called} looks like {self.seen}, but its extension is that of {self.said}. Pass "
+            f"the format: {on.fix(Fix('format', self.seen))}."
         )
 
 
 class NeedsQuery(_OfFile, code="needs-query"):
-    """A database holds many tables: a query says which rows to read."""
+    """A database contains many tables, so a query must select the rows to read."""
 
     format: str
     template = "{called} is a {format} database: pass it alone, with a query ({fix[sql]})."
@@ -114,24 +114,24 @@ class NeedsQuery(_OfFile, code="needs-query"):
 
 
 class RowRagged(_OfFile, code="row-ragged"):
-    """A row of CSV has more columns than the first one, or fewer."""
+    """A CSV row has more or fewer columns than the first one."""
 
     expected: int
     actual: int
     template = (
         "every row must have as many columns as the first, {expected}; {at_row} has {actual}. "
-        "Correct it; a value with a separator in it needs quotes."
+        "Correct it; a value that contains the separator must be quoted."
     )
     example = {"expected": 3, "actual": 4, "where": Where(row=6, file="a.csv")}
 
 
 class LineInvalid(_OfFile, code="line-invalid"):
-    """A line of a file is not as its format has it, or not UTF-8."""
+    """A line does not match the file format, or is not UTF-8."""
 
     format: str
     """jsonl, libsvm or utf-8."""
     value: str = ""
-    """The line, or what the library says of it."""
+    """The line, or what the library says about it."""
     example = {"format": "libsvm", "value": "'0 x:1'", "where": Where(file="a.svm", line=2)}
 
     def text(self, on: Surface) -> str:
@@ -153,7 +153,7 @@ _RULES = {
 
 
 class NamesRepeat(_OfFile, code="names-repeat"):
-    """Two columns of a table have one name, or one but for capital letters in a database."""
+    """Two columns have the same name or, in a database, names that differ only in case."""
 
     first: str
     second: str
@@ -165,7 +165,7 @@ class NamesRepeat(_OfFile, code="names-repeat"):
         if self.first != self.second:
             return (
                 f"column names of databases are case-insensitive; {shown(self.first)} and "
-                f"{shown(self.second)} would be one. Rename one."
+                f"{shown(self.second)} would be the same column. Rename one."
             )
         who = "two columns"
         if self.places is not None:
@@ -181,19 +181,19 @@ class FilesDiffer(Finding, code="files-differ"):
     has: str
     lacks: str
     template = (
-        "all files of a table must have the same columns; {lacks} lacks {column!r}, which {has} "
-        "has. Read them separately."
+        "all files of a table must have the same columns; {has} has {column!r}, but {lacks} does "
+        "not. Read them separately."
     )
     example = {"column": "y", "has": "a.csv", "lacks": "b.csv"}
 
 
 class TypesDiffer(_OfFile, code="types-differ"):
-    """A column holds different types, in one file or in several."""
+    """A column has different types, in one file or in several."""
 
     column: str
     kinds: tuple[str, ...]
     places: tuple[str, ...] = ()
-    """The files that hold them; nothing if it is one."""
+    """The files that contain them; nothing if it is one."""
     example = {"column": "x", "kinds": ("numbers", "text"), "places": ("a.csv", "b.csv")}
 
     def text(self, on: Surface) -> str:
@@ -205,24 +205,24 @@ class TypesDiffer(_OfFile, code="types-differ"):
                 "Correct it, or read them separately."
             )
         return (
-            f"a column must have one type; {shown(self.column)} holds "
+            f"a column must have one type; {shown(self.column)} contains "
             f"{either(self.kinds, 'and', show=str)} ({self.at_row}). Correct it, or cast it in a "
             "query."
         )
 
 
 class QueryFailed(Finding, code="query-failed"):
-    """A query does not run, or returns no rows at all."""
+    """A query fails, or returns no rows."""
 
     query: str
     reason: str
     """What the database says."""
-    template = "the query {query!r} does not run: {reason}."
+    template = "the query {query!r} failed: {reason}."
     example = {"query": "selec 1", "reason": "syntax error at selec", "where": _FILE}
 
 
 class SeparatorFound(_OfFile, Note, code="separator-found"):
-    """The separator of a CSV file was found in its first line."""
+    """The separator of a CSV file was detected in its first line."""
 
     separator: str
     template = "{called}: the column separator is {separator!r}."
@@ -230,8 +230,8 @@ class SeparatorFound(_OfFile, Note, code="separator-found"):
 
 
 class ColumnsUnnamed(_OfFile, Note, code="columns-unnamed"):
-    """Columns of a CSV file have no name, and were given one."""
+    """Columns of a CSV file without a name were given one."""
 
     names: tuple[str, ...]
-    template = "columns without a name in {called} are called {names!l}."
+    template = "unnamed columns in {called} are called {names!l}."
     example = {"names": ("column 1",), "where": _FILE}

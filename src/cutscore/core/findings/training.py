@@ -17,7 +17,7 @@ from cutscore.core.findings.base import (
 
 
 class ColumnNote(Note):
-    """What became of a column."""
+    """How a column is used."""
 
 
 class ColumnNumber(ColumnNote, code="column-number"):
@@ -36,7 +36,7 @@ class ColumnNumber(ColumnNote, code="column-number"):
     def text(self, on: Surface) -> str:
         what = "a date, in days" if self.date else "numeric"
         gone = f"; {percent(self.missing)} missing" if self.missing else ""
-        gone += ", with an indicator" if self.missing and self.indicator else ""
+        gone += " (indicator column added)" if self.missing and self.indicator else ""
         return (
             f"{shown(self.column)} is {what}: mean {self.mean}, standard deviation "
             f"{self.deviation:.6g}{gone}."
@@ -44,7 +44,7 @@ class ColumnNumber(ColumnNote, code="column-number"):
 
 
 class ColumnCategory(ColumnNote, code="column-category"):
-    """A column became a feature for each level but the most frequent, the reference level."""
+    """A column became one 0/1 feature per level except the most frequent, the reference level."""
 
     column: str
     levels: tuple[str, ...]
@@ -73,9 +73,9 @@ class ColumnCategory(ColumnNote, code="column-category"):
         some = ", ".join(parts) + (f", … {self.count} levels" if self.count else "")
         if self.rare:
             what = f"{counted(self.rare, 'rarer value')} ({percent(self.other)})"
-            some += f"{', ' if some else ''}{what} together as 'other'"
+            some += f"{', ' if some else ''}{what} combined as 'other'"
         if self.missing:
-            own = ", a level of its own" if self.reference else ""
+            own = " (separate level)" if self.reference else ""
             some += f"; {percent(self.missing)} missing{own}"
         what = "boolean" if self.boolean else "categorical"
         last = f"; reference level: {self.reference}" if self.reference else ""
@@ -86,15 +86,15 @@ _WHY = {
     "constant": "it is {} in every row",
     "empty": "it has no values",
     "type": "columns of type {} are not supported",
-    "identifier": "its values are all different, as those of an identifier",
-    "row-ids": "it numbers the rows",
-    "many": "it has more than {} different values",
-    "rare": "no value occurs in {} rows or more",
+    "identifier": "every value is unique, so it looks like an identifier",
+    "row-ids": "it looks like a row number",
+    "many": "it has more than {} distinct values",
+    "rare": "no value occurs in {} or more rows",
 }
 
 
 class ColumnUnused(ColumnNote, code="column-unused"):
-    """A column is not used: it has one value, none, an identifier of each row, or another type."""
+    """A column is not used: it is constant, empty, an identifier, or of an unsupported type."""
 
     column: str
     reason: str
@@ -111,15 +111,15 @@ class ColumnUnused(ColumnNote, code="column-unused"):
 
 
 class ColumnsNumbers(ColumnNote, code="columns-numbers"):
-    """All columns are numbers without a gap, as those of a libsvm file are."""
+    """All columns are numeric without missing values, as in a libsvm file."""
 
     columns: int
-    template = "{columns:column} of numbers, used as they are."
+    template = "{columns:column}, all numeric, used unchanged."
     example = {"columns": 20}
 
 
 class NothingToLearnFrom(Finding, code="no-features"):
-    """No column can be used."""
+    """No column can be used as a feature."""
 
     first: str | None = None
     """The first column that is not used, if there are any besides the target."""
@@ -131,26 +131,30 @@ class NothingToLearnFrom(Finding, code="no-features"):
         why = "there are none besides the target."
         if self.first is not None:
             why = ColumnUnused(self.first, self.reason, self.value).text(on)
-        return f"no column can be used to learn from: {why}"
+        return f"no column can be used as a feature: {why}"
 
 
 # -------------------------------------------------------------------------------- rows and classes
 
 
 class RowsWeightless(Note, code="rows-weightless"):
-    """Rows of weight 0 are left out."""
+    """Rows with weight 0 are left out."""
 
     rows: int
-    template = "left out because of their weight 0: {rows:row}."
+    template = "{rows:row} with weight 0 {were} left out."
     example = {"rows": 12}
+
+    @property
+    def were(self) -> str:
+        return "was" if self.rows == 1 else "were"
 
 
 class RowsWeighted(Note, code="rows-weighted"):
-    """Rows count by a column of weights: rates and the prior are of weights, not of rows."""
+    """Rows are weighted by a column: rates and the prior are weighted too."""
 
     column: str
     share: float
-    """Of the weight that is positive."""
+    """The share of the weight that is positive."""
     template = "Rows are weighted by {column!r}; {share:.4g %} of the weight is positive."
     example = {"column": "times", "share": 0.12}
 
@@ -167,7 +171,7 @@ class LearnerSkipped(Note, code="learner-skipped"):
 
 
 class LearnerEmpty(Note, code="learner-empty"):
-    """A learner found nothing: all weights are 0."""
+    """A learner learned nothing: all weights are 0."""
 
     times: int
     folds: int
@@ -187,13 +191,13 @@ class LearnerSampled(Note, code="learner-sampled"):
 
 
 class LinePrice(Note, code="line-price"):
-    """What the best line costs, or achieves, beside boosted trees: a line can be read."""
+    """How the best linear model compares with boosted trees; a linear model is interpretable."""
 
     measure: str
     """What learners are compared by."""
     line: str
     of_line: float
-    """What to expect of the best line on new rows,"""
+    """The expected value of the best linear model on new rows,"""
     trees: str
     of_trees: float
     """and of the trees."""
@@ -209,11 +213,14 @@ class LinePrice(Note, code="line-price"):
         name = self.line
         if self.measure == "cost" and self.of_trees > 0:
             share = self.of_line / self.of_trees - 1
-            much = f"{abs(100 * share):.2g} % {'more' if share > 0 else 'less'}"
-            return f"The line, {name}, costs {much} than {self.trees}; you can read it."
+            much = f"{abs(100 * share):.2g} % {'higher' if share > 0 else 'lower'}"
+            return (
+                f"The linear model ({name}) has {much} expected cost than {self.trees} and is "
+                "interpretable."
+            )
         return (
-            f"The line, {name}, has {self.measure} {self.of_line:.4g}, and {self.trees} "
-            f"{self.of_trees:.4g}; you can read the line."
+            f"The linear model ({name}) has {self.measure} {self.of_line:.4g}, {self.trees} "
+            f"{self.of_trees:.4g}; the linear model is interpretable."
         )
 
 
@@ -227,11 +234,11 @@ class NoLearner(Finding, code="no-learner"):
 
 
 class NothingLearned(Finding, code="nothing-learned"):
-    """All weights of every learner that was tried are 0: all rows get the same score."""
+    """Every learner that was tried has only zero weights, so all rows get the same score."""
 
     learners: tuple[str, ...]
     template = (
-        "no learner separates the classes: all weights are 0, and all rows get the same score. Use "
+        "no learner separates the classes: all weights are 0, so all rows get the same score. Use "
         "other columns, or another learner ({fix[learner]})."
     )
     example = {"learners": ("structural",)}
@@ -241,7 +248,7 @@ class NothingLearned(Finding, code="nothing-learned"):
 
 
 class Leak(Warn, code="leak"):
-    """One feature alone ranks the classes almost perfectly: it may be known only afterwards."""
+    """One feature alone ranks the classes almost perfectly; it may leak the label."""
 
     feature: str
     auc: float
@@ -256,16 +263,16 @@ class Leak(Warn, code="leak"):
 
 
 class FoldsApart(Warn, code="folds-apart"):
-    """Scores of different folds can't be laid together: no threshold is good for all of them."""
+    """Scores from different folds are not comparable: no single threshold suits all of them."""
 
     within: float
     """The mean AUC within folds,"""
     over: float
-    """and the AUC over all of them."""
+    """and the pooled AUC."""
     template = (
-        "The AUC is {within:.3f} within folds and {over:.3f} over all of them: models of different "
-        "folds differ so much that they can't share a threshold. More rows or fewer columns would "
-        "help."
+        "The AUC is {within:.3f} within folds but {over:.3f} pooled. The fold models are on "
+        "different scales, so no single threshold suits all of them. More rows or fewer columns "
+        "would help."
     )
     example = {"within": 0.91, "over": 0.84}
 

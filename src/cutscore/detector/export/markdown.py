@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from cutscore.core.findings.base import PAGE
+from cutscore.core.numbers import estimate_text
 from cutscore.decision.choice import natural
 from cutscore.detector.artefact import Detector, as_text
 from cutscore.detector.model_file import FORMAT
@@ -14,9 +15,8 @@ from cutscore.detector.terms import NumberTerm, Term
 from cutscore.detector.values import in_words
 from cutscore.measures.confusion import Confusion
 from cutscore.policy.artefact import calibration_words
-from cutscore.policy.export.card import costs_in_words as _in_words
+from cutscore.policy.export.card import objective_in_words, text, to_card
 from cutscore.policy.export.card import table as _table
-from cutscore.policy.export.card import text, to_card
 from cutscore.policy.export.card import total as _total
 from cutscore.policy.words import promise_name, promise_text
 
@@ -33,7 +33,7 @@ def to_markdown(detector: Detector, *, title: str | None = None) -> str:
     detector : Detector
         The detector.
     title : str, optional
-        The heading. Default: "Detector of column = label".
+        The heading. Default: "Model for column = label".
 
     Examples
     --------
@@ -50,7 +50,7 @@ def to_markdown(detector: Detector, *, title: str | None = None) -> str:
     >>> policy = cs.Policy.choose(s, "f1", calibrator=cs.Affine(1.0, 0.0), labels=ill)
     >>> d = Detector(scorer, policy)
     >>> print(to_markdown(d).splitlines()[0])
-    # Detector of ill = yes
+    # Model for ill = yes
     """
     d = detector
     if isinstance(d.scorer, ColumnScorer):
@@ -60,7 +60,7 @@ def to_markdown(detector: Detector, *, title: str | None = None) -> str:
     if labels.column is not None:
         target = f"{labels.column} = {'' if labels.positive is None else as_text(labels.positive)}"
     parts = [
-        f"# {text(title or f'Detector of {target}')}",
+        f"# {text(title or f'Model for {target}')}",
         _what(d, target),
         _point(d),
         _data(d),
@@ -72,40 +72,36 @@ def to_markdown(detector: Detector, *, title: str | None = None) -> str:
 
 
 def _what(d: Detector, target: str) -> str:
-    a, policy = d.policy.aim, d.policy
-    aim = [f"for the best {a.goal.name}"]
-    aim += [f"subject to {' and '.join(a.limit_texts)}"] if a.limit_texts else []
-    aim += [f"with {100 * a.confidence:g} % confidence"] if a.confidence else []
-    chosen = "" if policy.given else f" The threshold was chosen {' '.join(aim)}."
-    costs = f" {_in_words(a.costs)}." if a.costs else ""
-    how = f"A detector of **{text(target)}**"
+    policy = d.policy
+    how = f"A model for **{text(target)}**"
     if isinstance(d.scorer, LinearScorer):
         how = (
-            f"A linear detector of **{text(target)}**: the score of a case is {d.scorer.base:.6g} "
+            f"A linear model for **{text(target)}**: the score of a case is {d.scorer.base:.6g} "
             "plus what each column adds"
         )
     words = calibration_words(policy.calibrator, policy.reverse)
     return (
-        f"{how}, and the rule is to **{text(policy.rule)}**.{text(chosen)}{text(costs)}\n\n"
+        f"{how}, and the rule is to **{text(policy.rule)}**. "
+        f"{text(objective_in_words(policy))}\n\n"
         f"Scores become log-likelihood ratios: {text(words)}. "
-        f"Probabilities are those where {100 * policy.prior:.4g} % of the cases are positive."
+        f"Probabilities assume a prevalence of {100 * policy.prior:.4g} %."
     )
 
 
 def _point(d: Detector) -> str:
     t, promises = d.training, d.policy.promises
-    lines = ["## What it does"]
+    lines = ["## Performance"]
     if "recall" in promises and "fpr" in promises:
         recall, fpr = promises["recall"].value, promises["fpr"].value
         told = natural(Confusion(recall, fpr, 1 - recall, 1 - fpr), d.policy.prior)
-        lines.append(f"{told[0].upper()}{told[1:]}.")
+        lines.append(f"Expected {told}.")
     if promises:
         rows = [[text(promise_name(name)), promise_text(name, e)] for name, e in promises.items()]
-        lines.append("To expect on new rows:\n\n" + _table(["", ""], rows))
+        lines.append("Expected on new data:\n\n" + _table(["", ""], rows))
     c = d.policy.confusion
     made = text(d.policy.provenance.scores)
     lines.append(
-        f"On the scores that the threshold was chosen on ({made}):\n\n"
+        f"On the scores the threshold was chosen on ({made}):\n\n"
         + _table(
             ["", "positive", "negative"],
             [
@@ -115,8 +111,7 @@ def _point(d: Detector) -> str:
         )
     )
     if t.auc is not None:
-        sure = f", {t.auc_interval!r}" if t.auc_interval else ""
-        lines.append(f"AUC, cross-fitted: {t.auc:.4f}{sure}.")
+        lines.append(f"Cross-validated AUC: {estimate_text(t.auc, t.auc_interval)}.")
     return "\n\n".join(lines)
 
 
@@ -130,7 +125,7 @@ def _data(d: Detector) -> str:
             f"({100 * t.positives / t.rows:.3g} %) are positive."
         )
     if t.fingerprint:
-        lines.append(f"Fingerprint of the rows: `{re.sub('[^0-9A-Za-z:]', '', t.fingerprint)}`.")
+        lines.append(f"SHA-256 of the rows: `{re.sub('[^0-9A-Za-z:]', '', t.fingerprint)}`.")
     if t.notes:
         lines.append("\n".join(f"- {text(note.render(PAGE))}" for note in t.notes))
     return "\n\n".join(lines)
@@ -185,18 +180,17 @@ def _share(x: float) -> str:
 
 
 def _limits(d: Detector) -> str:
-    lines = ["## Limits of use"]
+    lines = ["## Limitations"]
     if isinstance(d.scorer, LinearScorer):
         lines += [
-            "- It uses these columns only, and their effects are additive (no interactions).",
-            "- New levels count as the average level, and so do missing values in columns without "
-            "any in training.",
+            "- Only these columns are used, and their effects are additive (no interactions).",
+            "- Unseen levels contribute zero, as do missing values in columns that had none in "
+            "training.",
         ]
     lines += [
-        "- Figures hold for cases like the training rows.",
-        f"- Probabilities assume that {100 * d.policy.prior:.4g} % of the cases are positive. "
-        "Where that differs, pass the prior that applies.",
+        "- These estimates apply to cases similar to the training rows.",
+        "- If the prevalence differs, pass the prior that applies.",
     ]
     if 0 < d.training.positives < 100:
-        lines.append("- It was trained on few positives: sensitivity and precision are uncertain.")
+        lines.append("- It was trained on few positives: recall and precision are uncertain.")
     return "\n".join([lines[0], "", *lines[1:]])

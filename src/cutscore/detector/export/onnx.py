@@ -238,7 +238,7 @@ class _TreeGraph(_Graph):
         assert isinstance(scorer, ModelScorer)
         ensemble = Ensemble.of(scorer, "ONNX")
         if self.dtype == np.float32 and not ensemble.single:
-            reason = "its scores are sums in float64, which float32 can't tell apart"
+            reason = "its scores are sums in float64, which float32 can't represent exactly"
             raise DataError(ScorerUnfit("model", "ONNX in float32", reason))
         double, one = self.types.DOUBLE, self.types.FLOAT if ensemble.single else self.types.DOUBLE
         values = [self.add("Cast", self.value(column), to=double) for column in self.columns]

@@ -92,7 +92,7 @@ class DetectorClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         if isinstance(X, np.ndarray):
             if X.ndim != 2 or X.shape[1] != len(self.detector.columns):
                 rule = f"have the {len(self.detector.columns):,} columns of the detector, in order"
-                shape = Shown(f"of the shape {X.shape}")
+                shape = Shown(f"shape {X.shape}")
                 raise DataError(BadArgument("X", rule, shape, "Or pass a data frame."))
             return {name: X[:, k] for k, name in enumerate(self.detector.columns)}
         return X

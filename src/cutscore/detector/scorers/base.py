@@ -166,7 +166,7 @@ class Scorer(ABC):
         if not isinstance(data, dict):
             raise DataError(FieldUnfit(where, "an object", data))
         if "kind" not in data:
-            raise DataError(FieldUnfit(f"{where}.kind", "there"))
+            raise DataError(FieldUnfit(f"{where}.kind", "present"))
         kind = data["kind"]
         if not isinstance(kind, str) or kind not in KINDS:
             raise DataError(FieldUnfit(f"{where}.kind", " or ".join(KINDS), kind))

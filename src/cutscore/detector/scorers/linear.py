@@ -65,7 +65,7 @@ class LinearScorer(Scorer):
         object.__setattr__(self, "base", base)
         names = self.columns
         if len(set(names)) < len(names):
-            raise DataError(BadArgument("terms", "be one for each column; some column has two"))
+            raise DataError(BadArgument("terms", "be one per column; a column has two"))
 
     @classmethod
     def of(cls, encoding: Encoding, line: LinearDetector) -> LinearScorer:
@@ -137,7 +137,7 @@ class LinearScorer(Scorer):
             return [("columns", "none")]
         largest = sorted(self.terms, key=lambda term: -term.size)[:5]
         names = ", ".join(term.column.name for term in largest)
-        return [("columns", f"{len(self.terms):,}, above all {names}")]
+        return [("columns", f"{len(self.terms):,}, mainly {names}")]
 
 
 def line_of(scorer: Scorer, what: str) -> LinearScorer:

@@ -178,7 +178,7 @@ class ModelScorer(Scorer):
     def __post_init__(self) -> None:
         names = self.columns
         if len(set(names)) < len(names):
-            raise DataError(BadArgument("inputs", "be one for each column; some column has two"))
+            raise DataError(BadArgument("inputs", "be one per column; a column has two"))
 
     @classmethod
     def from_file(
@@ -333,7 +333,7 @@ def _format_of(path: str | os.PathLike[str]) -> str:
         if suffix in one.suffixes:
             return name
     ends = ", ".join(end for one in FORMATS.values() for end in one.suffixes)
-    hint = "Name the format."
+    hint = "Pass the format."
     raise DataError(BadArgument("path", f"end in one of {ends}", os.fspath(path), hint))
 
 

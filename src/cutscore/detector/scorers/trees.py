@@ -71,7 +71,7 @@ class LightGbm(Model):
             import lightgbm as lgb
         text = self.data.decode("utf-8", "replace")
         if not is_whole(text):
-            raise DataError(ScorerDamaged(self.name, "its trees are not all there"))
+            raise DataError(ScorerDamaged(self.name, "some trees are missing"))
         try:
             return lgb.Booster(model_str=text)
         except lgb.basic.LightGBMError as error:

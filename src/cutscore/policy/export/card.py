@@ -85,44 +85,49 @@ def total(x: float) -> str:
 
 def costs_in_words(costs: Costs) -> str:
     """Costs and benefits in a sentence."""
-    words = [f"Cost of a false positive {costs.fp:.6g}, of a false negative {costs.fn:.6g}"]
-    words += [f"benefit of a true positive {costs.tp:.6g}"] if costs.tp else []
-    words += [f"benefit of a true negative {costs.tn:.6g}"] if costs.tn else []
-    words += [f"cost of a review {costs.review:.6g}"] if costs.review is not None else []
-    words += (
-        [f"of a reviewed positive besides {costs.review_miss:.6g}"] if costs.review_miss else []
-    )
-    return "; ".join(words)
+    words = [f"{costs.fp:.6g} per false positive, {costs.fn:.6g} per false negative"]
+    words += [f"{costs.review:.6g} per review"] if costs.review is not None else []
+    words += [f"{costs.review_miss:.6g} more per reviewed positive"] if costs.review_miss else []
+    words += [f"a benefit of {costs.tp:.6g} per true positive"] if costs.tp else []
+    words += [f"a benefit of {costs.tn:.6g} per true negative"] if costs.tn else []
+    return ", ".join(words)
+
+
+def objective_in_words(p: Policy) -> str:
+    """What the threshold was chosen for, in a sentence."""
+    a = p.aim
+    what, was, verb = ("threshold", "was", "s") if not p.three_way else ("thresholds", "were", "")
+    if p.given:
+        return f"The {what} {was} set manually."
+    does = f"minimise{verb}" if a.goal.better < 0 else f"maximise{verb}"
+    aim = f"{does} {a.goal.name}"
+    if a.limit_texts:
+        aim += f" subject to {' and '.join(a.limit_texts)}"
+    if a.confidence:
+        aim += f" at {100 * a.confidence:g} % confidence"
+    return f"The {what} {aim}{f': {costs_in_words(a.costs)}' if a.costs else ''}."
 
 
 def _what(p: Policy) -> str:
-    a = p.aim
-    aim = [f"for the best {a.goal.name}"]
-    aim += [f"subject to {' and '.join(a.limit_texts)}"] if a.limit_texts else []
-    aim += [f"with {100 * a.confidence:g} % confidence"] if a.confidence else []
-    what, was = ("thresholds", "were") if p.three_way else ("threshold", "was")
-    how = "given" if p.given else f"chosen {' '.join(aim)}"
-    chosen = f"The {what} {was} {how}."
-    failed = "" if p.feasible else " **No threshold meets these limits; this is the nearest.**"
-    costs = f" {costs_in_words(a.costs)}." if a.costs else ""
+    failed = "" if p.feasible else " **No threshold meets these limits; this one is the closest.**"
     calibration = repr(p.calibrator).partition("\n")[0]
     return (
-        f"The rule is to **{text(p.rule)}**. {text(chosen)}{failed}{text(costs)}\n\n"
-        f"Scores become log-likelihood ratios: {text(calibration)}. Probabilities are those where "
-        f"{100 * p.prior:.4g} % of the cases are positive."
+        f"The rule is to **{text(p.rule)}**. {text(objective_in_words(p))}{failed}\n\n"
+        f"Scores become log-likelihood ratios: {text(calibration)}. Probabilities assume a "
+        f"prevalence of {100 * p.prior:.4g} %."
     )
 
 
 def _expectations(p: Policy) -> str:
-    lines = ["## What to expect"]
+    lines = ["## Expected performance"]
     known = [p.promises.get(name) for name in ("recall", "fpr")]
     if known[0] is not None and known[1] is not None and not p.three_way:
         recall, fpr = known[0].value, known[1].value
         words = natural(Confusion(recall, fpr, 1 - recall, 1 - fpr), p.prior)
-        lines.append(f"{words[0].upper()}{words[1:]}.")
+        lines.append(f"Expected {words}.")
     if p.promises:
         rows = [[text(promise_name(name)), promise_text(name, e)] for name, e in p.promises.items()]
-        lines.append(table(["on new rows", ""], rows))
+        lines.append(table(["expected on new data", ""], rows))
     c = p.confusion
     rows = [["flagged", total(c.tp), total(c.fp)], ["not flagged", total(c.fn), total(c.tn)]]
     if isinstance(c, Triage):
@@ -140,7 +145,7 @@ def _evidence(p: Policy) -> str:
         f"negative. Scores: {text(made.scores)}.",
     ]
     if made.digest:
-        lines.append(f"Digest of the rows: `{re.sub('[^0-9A-Za-z:]', '', made.digest)}`.")
+        lines.append(f"SHA-256 of the rows: `{re.sub('[^0-9A-Za-z:]', '', made.digest)}`.")
     done = [
         f"{name}: {text(v)}" for name, v in (("command", made.command), ("time", made.time)) if v
     ]
@@ -149,11 +154,10 @@ def _evidence(p: Policy) -> str:
 
 def _limits(p: Policy) -> str:
     lines = [
-        "## Limits of use",
+        "## Limitations",
         "",
-        "- Figures hold for cases like those of the evidence, scored by the same model.",
-        f"- Probabilities assume that {100 * p.prior:.4g} % of the cases are positive. Where that "
-        "differs, pass the prior that applies.",
+        "- These estimates apply to cases similar to the evidence, scored by the same model.",
+        "- If the prevalence differs, pass the prior that applies.",
     ]
     if p.sweep.P < 100:
         lines.append("- There were few positives: recall and precision are uncertain.")

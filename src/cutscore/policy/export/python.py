@@ -53,7 +53,7 @@ def to_python(policy: Policy) -> str:
         "names": f"({names},)",
         "steps": "\n\n\n".join(written),
         "head": _one_line(f"{policy.labels.words or 'positives'}: {policy.rule}"),
-        "aim": _one_line("given" if policy.given else policy.aim.words),
+        "aim": _one_line("set manually" if policy.given else policy.aim.words),
         "digest": _one_line(policy.provenance.digest),
     }
     return _MODULE.format(**values)
@@ -80,7 +80,7 @@ def decide(score):
 _MODULE = '''"""A decision about scores, written by cutscore. It needs nothing but Python."""
 
 # {head}
-# threshold chosen for: {aim}
+# objective: {aim}
 # evidence: {digest}
 
 from bisect import bisect_right

@@ -156,7 +156,7 @@ def name_of(name: str) -> str:
 def printed(text: str) -> str:
     """A text that SQL can hold."""
     if "\0" in text:
-        raise DataError(NotExportable(text, "SQL", "the character NUL is in it"))
+        raise DataError(NotExportable(text, "SQL", "it contains a NUL character"))
     return check_unicode(text, "SQL")
 
 
@@ -165,7 +165,7 @@ def check_unicode(text: str, format: str) -> str:
     try:
         text.encode()
     except UnicodeEncodeError:
-        reason = "it is no Unicode text: half of a surrogate pair is in it"
+        reason = "it is not valid Unicode: it contains half of a surrogate pair"
         raise DataError(NotExportable(text, format, reason)) from None
     return text
 

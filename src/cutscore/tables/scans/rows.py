@@ -107,8 +107,10 @@ def _names(features: Sequence[str], label: str, weight: str | None) -> list[str]
         if not isinstance(name, str):
             raise DataError(BadArgument("features", "be names", name, subject="columns"))
         if name in wanted[:k]:
-            rule = f"a column can be a feature, the label or the weight; {shown(name)} is two"
-            raise DataError(Conflict(("features", "label", "weight"), rule, "Name it once."))
+            rule = (
+                f"a column can be a feature, the label or the weight; {shown(name)} is used twice"
+            )
+            raise DataError(Conflict(("features", "label", "weight"), rule, "Use it once."))
     return wanted
 
 

@@ -181,7 +181,7 @@ def as_label(positive: Label, t: pa.DataType, name: str) -> Any:
 def check_number(t: pa.DataType, name: str, where: str, way_out: str = "convert it") -> None:
     """Raise if a type is not of numbers or booleans."""
     if kind_of(t) not in ("numbers", "booleans"):
-        hint = f"Name another column, or {way_out}."
+        hint = f"Use another column, or {way_out}."
         place = Where(column=name, file=where)
         raise DataError(ValueUnfit(shown(name), type=kind_of(t), hint=hint, where=place))
 
@@ -427,7 +427,7 @@ def _opened_dataset(
     data: Source, names: list[str], filter: pc.Expression
 ) -> tuple[str, list[Piece], pa.Schema]:
     if filter is not None and not isinstance(filter, pc.Expression):
-        rule = "be an expression of pyarrow, such as pyarrow.compute.field('day') > 3"
+        rule = "be a pyarrow expression, such as pyarrow.compute.field('day') > 3"
         raise DataError(BadArgument("filter", rule, filter))
     if not isinstance(data, ds.Dataset):
         # Names and types are checked as for any table first.
@@ -436,7 +436,7 @@ def _opened_dataset(
         if source.dataset_format is not None:
             data, _ = source.dataset()
         else:
-            rule = f"be left out for {source.where}, which is neither Parquet nor Arrow"
+            rule = f"be omitted for {source.where}, which is neither Parquet nor Arrow"
             raise DataError(BadArgument("filter", rule, hint="Filter it by a query."))
     where = "the dataset"
     for name in names:
@@ -493,7 +493,7 @@ def _read_fragment(
     if groups:
         where = f"row group {groups[0].id + 1} of {where}"
     if filter is not None:
-        where = f"what the filter leaves of {where}"
+        where = f"{where} after the filter"
     try:
         batches = fragment.to_batches(
             schema=schema, columns=names, filter=filter, batch_size=1 << 16, use_threads=False

@@ -170,10 +170,10 @@ def sweep_file(  # noqa: PLR0913 - what the columns are for, and how to go about
     """
     if binned and (group is not None or compact or squares):
         rule = "a binned sweep has neither groups nor runs nor squares"
-        hint = "Leave out {0}, or {1}, {2} and {3}."
+        hint = "Drop {0}, or {1}, {2} and {3}."
         raise DataError(Conflict(("binned", "group", "compact", "squares"), rule, hint))
     if isinstance(bits, bool) or not isinstance(bits, int) or not 1 <= bits <= 24:
-        raise DataError(BadArgument("bits", "be a whole number from 1 to 24", bits))
+        raise DataError(BadArgument("bits", "be an integer from 1 to 24", bits))
     limit = limit_of(memory_limit)
     scan = Scan(
         data,
@@ -349,7 +349,7 @@ def _binned(scan: Scan, bits: int, limit: int, tell: _Told) -> BinnedSweep:
     workers = max(1, min(workers_for(len(scan.pieces)), limit // 2 // (16 << bits)))
     if 16 << bits > limit:
         rule = f"hold 2**{bits} bins of two classes, {16 << bits:,} bytes"
-        hint = "Take fewer bits, or a larger limit."
+        hint = "Use fewer bits, or a larger limit."
         raise DataError(BadArgument("memory_limit", rule, limit, hint))
     if weighted:
         # Runs that depend on the table alone, so that sums of weights do too; few, where there are
@@ -383,7 +383,7 @@ def _by_group(scan: Scan, plan: _Plan, tell: _Told) -> dict[Any, Sweep]:
                 own[k] = number.setdefault(values[k], len(number))
             if len(number) > _GROUPS:
                 rule = f"have at most {_GROUPS:,} different values for a sweep of each"
-                hint = "For the AUC inside of each there is by_group_file."
+                hint = "Use by_group_file for the AUC within each."
                 raise DataError(BadArgument("group", rule, scan.group, hint))
         return np.asarray(own[index_of])
 
