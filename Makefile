@@ -117,7 +117,7 @@ sanitize:
 
 # What commands print, in the pages that show it. Look at the changes before you commit them.
 outputs: .venv/tools
-	$(BIN)/python docs/outputs.py
+	PYTHONPATH=tests/plain $(BIN)/python docs/outputs.py
 
 # The page of all messages, from the findings themselves; tests hold it to them.
 messages: .venv/installed

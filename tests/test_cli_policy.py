@@ -391,13 +391,13 @@ def test_two_thresholds_go_through_all_commands(capsys: Capture, tmp_path: Path)
     assert table["decision"].to_pylist() == decided.tolist()
     text, _ = asked(capsys, "check", both, "worse.csv", "--positive", "bad")
     assert "share reviewed" in text
-    assert text.startswith("Not as promised")
+    assert text.startswith("Differs from expected")
     machine = json.loads(asked(capsys, "revise", both, "--threshold", "0.5,2", "--json", "-q")[0])
     assert machine["after"]["cuts"] == {"review": 0.5, "block": 2.0}
     assert "[bad-argument]" in asked(capsys, "revise", both, "--threshold", "2", code=1)[1]
     assert "[bad-argument]" in asked(capsys, "revise", both, "--threshold", "1,x", code=2)[1]
     text, _ = asked(capsys, "revise", both, "--cost", "fp=4,fn=90,review=1", "-q")
-    assert "It reviews" in text
+    assert "Cases to review: " in text
     machine = json.loads(asked(capsys, "report", both, "--json", "-q")[0])
     assert machine["scores"][0]["operating_point"]["cuts"] == {
         "review": p.cuts.review,

@@ -445,10 +445,14 @@ def test_what_keeps_policies_apart_is_said_in_words() -> None:
     a = Policy.choose(cs.sweep(y[:150], x[:150]), cs.Costs(fp=1, fn=5))
     s = cs.sweep(y[150:], x[150:])
     for other, same, words in (
-        (Policy.choose(s, cs.Costs(fp=1, fn=6)), "aim", ("cost (fp=1, fn=5)", "cost (fp=1, fn=6)")),
+        (
+            Policy.choose(s, cs.Costs(fp=1, fn=6)),
+            "objective",
+            ("cost (fp=1, fn=5)", "cost (fp=1, fn=6)"),
+        ),
         (
             Policy.choose(s, cs.Aim(cs.Costs(fp=1, fn=5), prior=0.1)),
-            "aim",
+            "objective",
             ("cost (fp=1, fn=5)", "cost (fp=1, fn=5), prior 0.1"),
         ),
         (
