@@ -36,7 +36,6 @@ from cutscore.core.findings.models import ScoresOutside
 from cutscore.core.findings.report import FewRows
 from cutscore.core.html import Card, Facts
 from cutscore.core.json import to_plain
-from cutscore.core.numbers import format_like
 from cutscore.core.types import Array, ArrayLike, Label
 from cutscore.decision.choice import point_at
 from cutscore.decision.verdict import FEWEST
@@ -48,7 +47,7 @@ from cutscore.measures.aim import as_objective
 from cutscore.measures.limits import Limit
 from cutscore.measures.prior import check_level
 from cutscore.measures.registry import Objective
-from cutscore.policy.words import promise_name, promise_text
+from cutscore.policy.words import promise_name, promise_text, value_text
 from cutscore.sweeps.sweep import Sweep, sweep
 
 if TYPE_CHECKING:
@@ -411,6 +410,5 @@ def _verdict(
 
 def _headline(one: Outcome) -> str:
     assert one.observed is not None
-    factor = 1000 if one.name == "cost" else 1
-    value, promised = format_like(factor * one.observed.value, factor * one.promised.value)
+    value, promised = (value_text(one.name, e.value) for e in (one.observed, one.promised))
     return f"{promise_name(one.name)} {value} (expected {promised})"
