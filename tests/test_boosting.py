@@ -278,7 +278,7 @@ def test_from_the_command_line(
     ]
     assert main([*words, "-o", "model.json", "--report", "fit.html", "-q"]) == 0
     text = " ".join(capsys.readouterr().out.split())
-    assert "each by trees" in text
+    assert "each row was scored and calibrated by models fitted without it" in text
     assert main(["apply", "model.json", "new.csv", "-o", "out.csv", "-q"]) == 0
     got = open_table("out.csv").columns(["score", "decision"])
     d = Detector.load("model.json")
@@ -348,4 +348,4 @@ def test_the_price_of_the_line_is_no_warning() -> None:
     assert f"\n{said[:30]}" in summary.text()
     page = render(summary)
     assert 'aria-label="Warnings"' not in page
-    assert "you can read" in page
+    assert "is interpretable" in page

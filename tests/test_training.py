@@ -464,7 +464,7 @@ def test_weights_are_on_record():
     (note,) = [n for n in t.detector.training.notes if n.code == "rows-weighted"]
     assert note.column == "w"
     assert note.share == pytest.approx(np.average(data["y"], weights=data["w"]))
-    assert "\n  on these rows, by weight\n" in summarise_fit(t).text()
+    assert "\n  on these rows (weighted)\n" in summarise_fit(t).text()
     page = render(summarise_fit(t), "t")
     assert "<p>Weight of the rows at this threshold.</p>" in page
     assert "% consistency band" in page
@@ -492,7 +492,7 @@ def test_limits_with_a_confidence_count_units():
     with finding("counts-rows", cs.UndefinedError):
         train(heavy, "y", unit="who", weight="w", confidence=0.9, **asked)
     auto = train(data, "y", confidence=0.9, **(asked | {"learner": "auto"}))
-    assert auto.why.endswith(" under limits on these rows alone, without the confidence.")
+    assert auto.why.endswith(" with the limits on these rows, without the confidence.")
 
 
 def test_folds_that_disagree_are_told():
@@ -685,8 +685,8 @@ def test_the_text_has_one_line_a_learner_and_no_times():
     text = summarise_fit(t, "t.csv").text(80)
     assert max(map(len, text.splitlines())) <= 80
     lines = text.splitlines()
-    start = lines.index("Learners by cost of a case, cross-validated")
-    assert lines[start + 1].split() == ["learner", "cost", "of", "a", "case", "difference"]
+    start = lines.index("Learners by cost per case, cross-validated")
+    assert lines[start + 1].split() == ["learner", "cost", "per", "case", "difference"]
     # Long differences continue on a line of their own.
     rows = [line for line in lines[start + 2 : start + 10] if line[4:5].isalpha()][:4]
     names = [line[4:].split()[0] for line in rows]

@@ -290,7 +290,7 @@
     const parts = [];
     if (block < Infinity) parts.push(block === -Infinity ? "block everything" : `block scores ${sign} ${own(block)}`);
     if (review < block) {
-      const at = parts.length ? `${sign} ${own(review)}` : `scores ${sign} ${own(review)}`;
+      const at = `scores ${sign} ${own(review)}`;
       parts.push(`review ${review === -Infinity ? (parts.length ? "the rest" : "everything") : at}`);
     }
     if (review > -Infinity) parts.push(parts.length ? "pass the rest" : "pass everything");
