@@ -18,10 +18,8 @@
 #include <memory>
 #include <mutex>
 #include <system_error>
-#include <utility>
 #include <vector>
 
-#include "counting.hpp"
 #include "exact.hpp"
 
 namespace CUTSCORE_ISA {
@@ -66,21 +64,19 @@ class Dealt {
         std::memset(count_.data(), 0, buckets.count() * sizeof(std::uint32_t));
     }
 
-    // The rows from `first` on.
-    void add(const Rows& rows, std::int64_t first = 0) {
+    void add(const Rows& rows) {
         Faults faults;
         Reader<S> reader(rows, faults);
-        for (; first < rows.n; first += block_rows) {
+        std::uint32_t* const count = count_.data();
+        R* const records = lines_.data();
+        for (std::int64_t first = 0; first < rows.n; first += block_rows) {
             const int n = int(std::min<std::int64_t>(block_rows, rows.n - first));
             const Block<S> block = reader.read(first, n);
             faults.raise();
-            deal(block);
+            deal_block<S>(buckets_, block, n, count, records,
+                          [&](std::size_t b, std::uint32_t last) { flush(b, last); });
         }
         stream_end();
-    }
-    void deal(const Block<S>& block) {
-        deal_block<S>(buckets_, block, block.n, count_.data(), lines_.data(),
-                      [&](std::size_t b, std::uint32_t last) { flush(b, last); });
     }
 
     std::size_t bytes() const noexcept { return blocks_.size() * block_bytes; }
@@ -309,26 +305,17 @@ class Stream final : public StreamOf<MassOf<R>> {
         : plan_(plan), buckets_(make_buckets(plan)), segments_(std::size_t(plan.workers)) {
         for (auto& own : segments_) own.resize(buckets_.count());
         for (int w = 0; w < plan.workers; ++w) parts_.push_back(std::make_unique<Dealt<S, R>>(buckets_));
-        if constexpr (!R::weighted)
-            if (few_)
-                for (int w = 0; w < plan.workers; ++w) tallies_.push_back(std::make_unique<Counts>());
     }
 
     void add(int worker, const Rows& rows) override {
-        const auto w = std::size_t(worker);
-        auto& part = *parts_.at(w);
-        part.add(rows, few_ && tallies_[w] ? counted_of(w, rows) : 0);
-        spill_if_full(w);
+        auto& part = *parts_.at(std::size_t(worker));
+        part.add(rows);
+        if (part.bytes() * std::size_t(plan_.workers) > plan_.limit) spill(part, segments_[std::size_t(worker)]);
     }
 
     std::uint64_t spilled() const noexcept override { return end_; }
 
     Masses<Mass> finish(int threads, bool compact, std::size_t most, int file) override {
-        if constexpr (!R::weighted)
-            if (few_ && std::all_of(tallies_.begin(), tallies_.end(), [](const auto& own) { return bool(own); }))
-                return masses_of<S>(tallies_.data(), tallies_.size());
-        for (std::size_t w = 0; w < tallies_.size(); ++w)
-            if (tallies_[w]) deal_counted(w);
         const std::size_t buckets = buckets_.count();
         std::size_t rows = 0;
         for (std::size_t b = 0; b < buckets; ++b) rows += size(b);
@@ -373,54 +360,10 @@ class Stream final : public StreamOf<MassOf<R>> {
         Steps steps;
     };
 
-    using Counts = Tally<S, most_counted>;
-
-    // Counts rows of a worker, and returns how many: all of them, as long as there are few scores.
-    std::int64_t counted_of(std::size_t w, const Rows& rows) {
-        Faults faults;
-        Reader<S> reader(rows, faults);
-        for (std::int64_t first = 0; first < rows.n; first += block_rows) {
-            const int n = int(std::min<std::int64_t>(block_rows, rows.n - first));
-            const Block<S> block = reader.read(first, n);
-            faults.raise();
-            const int done = tallies_[w]->add(block.score, block.label, n);
-            if (done == n) continue;
-            deal_counted(w);
-            return first + done;
-        }
-        return rows.n;
-    }
-    // Rows that were counted are dealt after all, as many as there were.
-    void deal_counted(std::size_t w) {
-        S score[block_rows];
-        std::uint8_t label[block_rows];
-        int n = 0;
-        const auto flush = [&] {
-            parts_[w]->deal({score, label, nullptr, std::exchange(n, 0), 0});
-            spill_if_full(w);
-        };
-        tallies_[w]->each([&](const auto& place) {
-            for (std::uint8_t c : {0, 1})
-                for (auto left = place.count[c]; left > 0; --left) {
-                    score[n] = std::bit_cast<S>(place.bits);
-                    label[n++] = c;
-                    if (n == block_rows) flush();
-                }
-        });
-        flush();
-        stream_end();
-        tallies_[w].reset();
-    }
-    void spill_if_full(std::size_t w) {
-        auto& part = *parts_[w];
-        if (part.bytes() * std::size_t(plan_.workers) > plan_.limit) spill(part, segments_[w]);
-    }
-
-    Buckets<U> make_buckets(const StreamPlan& plan) {
+    static Buckets<U> make_buckets(const StreamPlan& plan) {
         Buffer<U> a(plan.sample_size), b(plan.sample_size);
         for (std::size_t i = 0; i < plan.sample_size; ++i) a[i] = Keys<S>::of(S(plan.sample[i]));
         const U* sorted = radix_sort(a.data(), b.data(), plan.sample_size, Keys<S>::bits);
-        few_ = !R::weighted && few_keys(sorted, plan.sample_size);
         return Buckets<U>(sorted, plan.buckets > 0 ? plan.sample_size : 0, plan.buckets);
     }
 
@@ -627,9 +570,7 @@ class Stream final : public StreamOf<MassOf<R>> {
     }
 
     StreamPlan plan_;
-    bool few_ = false;  // whether scores were few, in the sample
     Buckets<U> buckets_;
-    std::vector<std::unique_ptr<Counts>> tallies_;  // of workers that still count
     std::vector<std::unique_ptr<Dealt<S, R>>> parts_;
     std::mutex mutex_;
     std::vector<std::vector<Segments>> segments_;  // of each worker and bucket

@@ -1012,6 +1012,12 @@ def _tables() -> Iterator[Case]:
         matrix=True,
     )
     yield Case(
+        "Block.part",
+        lambda g: linear.Block(_rows_of(g).X, g.raw.y, None, 0).part(7, 10**6).scores(g.line, 0.5),
+        lambda raw, x: _is_close(x, (raw.X @ raw.line + 0.5)[7:], 1e-12),
+        matrix=True,
+    )
+    yield Case(
         "Block.combine",
         lambda g: linear.Block(_rows_of(g).X, g.raw.y, None, 0).combine(g.score),
         lambda raw, x: _is_close(x, raw.score @ raw.X),

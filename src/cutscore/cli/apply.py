@@ -13,7 +13,7 @@ from cutscore.core.errors import DataError
 from cutscore.core.findings.arguments import BadArgument
 from cutscore.core.findings.command import RowsFlagged
 from cutscore.core.findings.models import NotAModel
-from cutscore.core.progress import progress
+from cutscore.core.progress import Report, progress
 from cutscore.detector import Detector
 from cutscore.detector.novelty import Novelty
 from cutscore.tables import Table, write_table
@@ -32,7 +32,7 @@ def run(arguments: Namespace) -> tuple[str, int]:
     flagged, reviewed = 0, None if not detector.policy.three_way else 0
     seen = detector.watch()
 
-    def batches(tell: Any) -> Iterator[Any]:
+    def batches(tell: Report | None) -> Iterator[Any]:
         nonlocal flagged, reviewed
         done = 0
         for batch in _decided(detector, table, keep, arguments, seen):

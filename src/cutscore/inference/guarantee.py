@@ -78,7 +78,7 @@ class CertifiedLimit:
         found = self._upto(ends.flagged[1:], "right") > self._upto(ends.flagged[:-1], "left")
         return np.asarray(found)
 
-    def _upto(self, flagged: Any, side: Literal["left", "right"]) -> Any:
+    def _upto(self, flagged: NDArray[Any], side: Literal["left", "right"]) -> Any:
         """How many of the cuts that hold flag fewer rows; on the right, no more."""
         falls = len(self.flagged) > 1 and self.flagged[0] > self.flagged[-1]
         return np.searchsorted(self.flagged[::-1] if falls else self.flagged, flagged, side)

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import IO, Any, TypeAlias
 
 from cutscore.core.errors import DataError
 from cutscore.core.findings import BadArgument, Conflict, Where
@@ -190,7 +190,7 @@ def _files(paths: object, keep: list[Any]) -> list[tuple[str, str]]:
 
 def _files_at(text: str, keep: list[Any]) -> list[tuple[str, str]]:
     if text == "-":
-        stdin = getattr(sys.stdin, "buffer", sys.stdin)
+        stdin: Any = getattr(sys.stdin, "buffer", sys.stdin)
         return [(_spool(stdin, "the standard input", keep), "the standard input")]
     if os.path.isdir(text):
         return _folder(text)
@@ -246,7 +246,7 @@ def _reading(where: str) -> Iterator[None]:
         raise DataError(FileUnreadable(str(error.strerror), where=Where(file=where))) from error
 
 
-def _spool(stream: Any, where: str, keep: list[Any]) -> str:
+def _spool(stream: IO[bytes], where: str, keep: list[Any]) -> str:
     """What can be read once in a temporary file, since tables are read more than once. Text without
     an end of a line may have none at all: that is noticed here, not when the disk is full."""
     spool = TemporaryFile()
