@@ -505,9 +505,12 @@ def interrupted(
         # What runs the tests in the background may ignore it, and processes inherit that.
         preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),  # noqa: PLW1509
     )  # fmt: skip
+    # Long enough for any load; without an end, a bug here would be a run that never ends.
+    until = time.monotonic() + 300
     try:
         while not ready(running.pid):
             assert running.poll() is None, running.stderr and running.stderr.read()
+            assert time.monotonic() < until, "what was waited for never came"
             time.sleep(0.002)
         assert running.stderr is not None
         # A signal that comes between Python's last look for one and a read that waits is seen when
