@@ -748,7 +748,7 @@ def test_a_line_stays_a_line() -> None:
 
 def test_repr() -> None:
     assert repr(Affine(2.0, -1.0, "platt")) == "LLR = 2 (score + 1), platt"
-    assert "decreasing: low scores mean positive" in repr(Affine(-2.0, 1.0))
+    assert "decreasing: low scores indicate positives" in repr(Affine(-2.0, 1.0))
     assert repr(Beta(1, 2, -0.5)) == "LLR = 1 ln p − 2 ln(1−p) − 0.5, beta"
     s = cs.sweep([1, 0, 1, 0], [4, 3, 2, 1])
     assert repr(calibrate(s, "isotonic")) == (

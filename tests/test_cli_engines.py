@@ -181,7 +181,7 @@ def test_a_page_is_the_same(table: Path, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("words", "message", "code"),
     [
-        (["--master", "local[2]"], "--master is for --engine spark", 2),
+        (["--master", "local[2]"], "--master applies only to --engine spark", 2),
         (["--engine", "arrow", "--memory-limit", "lots"], "--memory-limit", 2),
         (["--engine", "arrow", "--memory-limit", "1MB"], "at least 256 MiB", 2),
         (["--engine", "arrow", "--positive", "maybe"], "no row has the label", 1),

@@ -98,7 +98,7 @@ def test_a_test_without_power_says_so() -> None:
     a, c = np.r_[np.full(9, 2), 1, np.ones(90)], np.r_[np.full(9, 2), 1, 2, np.ones(89)]
     test = cs.auc_covariance(y, [a, b, c]).test()
     assert test.powerless
-    assert repr(test).endswith("even a perfect score as better")
+    assert repr(test).endswith("even a perfect score would not be significant")
     y, scores = several(2000)
     assert not cs.auc_covariance(y, scores).test().powerless
 

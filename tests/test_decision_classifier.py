@@ -194,7 +194,7 @@ def test_a_revision_fits_nothing_again(tmp_path: Any) -> None:
     d.policy_.save(tmp_path / "policy.json")
     saved = cs.Policy.load(tmp_path / "policy.json")
     np.testing.assert_array_equal(saved.decide(d.scores(X)), d.predict(X) == 1)
-    assert saved.provenance.scores == "LinearSVC, cross-fitted in 5 folds"
+    assert saved.provenance.scores == "LinearSVC, out-of-fold in 5 folds"
     assert (saved.labels.positive, saved.labels.negative) == (1, 0)
 
 

@@ -542,7 +542,7 @@ def test_matrices(sparse: bool) -> None:
     assert e.from_raw(line).scores(e.transform(table)) == pytest.approx(X @ line.w + 0.3, abs=1e-12)
     with finding("bad-argument", parameter="X"):
         Encoding.of_matrix(X, ["a"])
-    with finding("bad-argument", parameter="X", rule="hold finite numbers"):
+    with finding("bad-argument", parameter="X", rule="contain finite numbers"):
         Encoding.of_matrix(np.array([[np.nan]]), ["a"])
     with finding("lengths-differ", name="weight"):
         fitted(target="y").from_raw(line)

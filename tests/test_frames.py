@@ -147,4 +147,4 @@ def test_missing_columns_name_those_that_are_near() -> None:
     for name, near in {"x,z": [], "d,f": ["d,e"]}.items():
         found = missing_column_error(name, names, "t").finding
         assert (found.code, found.column, found.near) == ("column-missing", name, near)
-    assert "It has 'a', 'b', 'c', 'd,e'." in str(missing_column_error("x,z", names, "t"))
+    assert "Its columns: 'a', 'b', 'c', 'd,e'." in str(missing_column_error("x,z", names, "t"))

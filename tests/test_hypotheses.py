@@ -179,7 +179,7 @@ def test_equivalence_without_power_says_so() -> None:
     y, a, b = pair(60)
     c = cs.compare(y, a, b, alternative="equivalent", margin=0.001)
     assert c.powerless
-    assert repr(c).endswith("would not show even that equal areas are within the margin")
+    assert repr(c).endswith("too little power to show even that equal areas are within the margin")
     assert not cs.compare(y, a, b, alternative="equivalent", margin=0.5).powerless
 
 

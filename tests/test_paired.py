@@ -698,7 +698,7 @@ def test_command_tells_progress(
     c = cs.compare(y, a, b, costs=Costs(fp=1, fn=5))
     out = capsys.readouterr().out
     assert out.startswith(f"AUC: a {c.a:.3f}, b {c.b:.3f}: ")
-    assert f"cost of 1,000 cases: a {1000 * c.cost_a:.0f}, b {1000 * c.cost_b:.0f}: " in out
+    assert f"cost per 1,000 cases: a {1000 * c.cost_a:.0f}, b {1000 * c.cost_b:.0f}: " in out
 
 
 # ------------------------------------------------------------------------------------------- groups

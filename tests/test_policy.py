@@ -468,3 +468,16 @@ def test_what_keeps_policies_apart_is_said_in_words() -> None:
     ):
         with finding("cant-merge", same=same, values=words):
             a + other
+
+
+@pytest.mark.parametrize("costs", [cs.Costs(fp=1, fn=5), cs.Costs(fp=1, fn=5, review=0.2)])
+def test_the_point_of_given_thresholds_expects_what_they_promise(costs: cs.Costs) -> None:
+    y, x = drawn(300)
+    at = (-0.5, 1.0) if costs.review is not None else 1.0
+    p = Policy.choose(cs.sweep(y, x), costs, threshold=at)
+    assert p.given
+    assert p.point.expected == p.promises["cost"]
+    assert p.point.expected.value == pytest.approx(p.point.value, rel=1e-12)
+    assert p.point.expect("recall") == p.promises["recall"]
+    chosen = cs.choose(cs.sweep(y, x), costs)
+    assert chosen.expected != p.point.expected

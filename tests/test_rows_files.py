@@ -805,7 +805,7 @@ def test_damaged_files_and_files_that_differ(tmp_path: Path) -> None:
         logistic(rows_file(file, features=NAMES, label="y"))
     folder = as_folder(table(Case(3000, 4)), tmp_path)
     pq.write_table(pa.table({"y": [1]}), folder / "9.parquet")
-    with pytest.raises(DataError, match=r"9\.parquet lacks"):
+    with pytest.raises(DataError, match=r"9\.parquet does not"):
         rows_file(folder, features=NAMES, label="y")
 
 

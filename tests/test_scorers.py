@@ -25,7 +25,7 @@ def test_line() -> None:
     assert line.columns == ["age", "city"]
     assert line.scores(ROWS).tolist() == [1 + 1 + 2, 1 - 1 - 2, 1 + 25]
     assert line.bias == 1.0 - 20.0
-    assert line.facts() == [("columns", "2, above all age, city")]
+    assert line.facts() == [("columns", "2, mainly age, city")]
 
 
 def test_line_explains_and_keeps() -> None:
@@ -82,13 +82,13 @@ def test_file(scorer: Scorer) -> None:
 
 
 def test_bad_file() -> None:
-    with finding("field-unfit", field="scorer.kind", rule="there"):
+    with finding("field-unfit", field="scorer.kind", rule="present"):
         Scorer.from_dict({})
     with finding("field-unfit", field="scorer.kind"):
         Scorer.from_dict({"kind": "forest"})
     with finding("field-unfit", field="scorer"):
         Scorer.from_dict([])
-    with finding("field-unfit", field="scorer.column", rule="there"):
+    with finding("field-unfit", field="scorer.column", rule="present"):
         Scorer.from_dict({"kind": "column"})
 
 

@@ -375,7 +375,7 @@ def test_other_bad_input() -> None:
     with finding("squares-missing", cs.UndefinedError):
         reliability(weighted)
     assert reliability(weighted, level=None).calibrated.tolist() == [1.0, 0.0]
-    with finding("undefined", cs.UndefinedError, what="what is outside"):
+    with finding("undefined", cs.UndefinedError, what="the share outside"):
         _ = reliability(weighted, level=None).outside
 
 

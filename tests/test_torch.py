@@ -396,9 +396,9 @@ def _wide(values):
 
 def test_columns_on_several_devices():
     cpu, device = torch.tensor([1.0, 0.0]), Device(torch.tensor([1.0, 0.0]))
-    with finding("bad-argument", parameter="label", value="on cpu"):
+    with finding("bad-argument", parameter="label", value="one on cpu"):
         ct.roc_auc_score(cpu, device)
-    with finding("bad-argument", parameter="weight", value="on lazy:0"):
+    with finding("bad-argument", parameter="weight", value="one on lazy:0"):
         ct.sweep(cpu, cpu, device)
 
 
@@ -413,7 +413,7 @@ def test_what_is_no_tensor(monkeypatch):
         ct.sweep([1, 0], s)
     with finding("bad-argument", parameter="score", rule="be a dense tensor"):
         ct.sweep(torch.tensor([1, 0]), s.to_sparse())
-    with finding("bad-argument", parameter="score", rule="be memory that torch can share"):
+    with finding("bad-argument", parameter="score", rule="be in memory that torch can share"):
         ct.sweep(torch.tensor([1, 0]), np.array([0.5, 0.25], ">f8"))
     # Arrays of other libraries: by DLPack, without a copy.
     assert ct.roc_auc_score(np.array([1, 0]), np.array([0.5, 0.25])) == 1.0
@@ -457,7 +457,7 @@ def test_a_device_without_float64(monkeypatch):
     y, s = Device(torch.tensor([1, 0, 1])), Device(torch.tensor([3, 2, 1]))
     assert ct.roc_auc_score(y, s) == 0.5
     assert ct.sweep(y, Device(torch.tensor([0.5, 0.25, -0.5]))).auc == 0.5
-    with finding("bad-argument", parameter="weight", value="on lazy:0"):
+    with finding("bad-argument", parameter="weight", value="one on lazy:0"):
         ct.sweep(y, s, s)
 
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 from functools import partial
 from itertools import takewhile
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import Any, NoReturn
 
 from cutscore import __version__
 from cutscore.cli import UsageError, print_text
@@ -26,9 +26,6 @@ from cutscore.core.parameters import (
     Parameter,
 )
 from cutscore.training.learners import LEARNERS
-
-if TYPE_CHECKING:
-    from _typeshed import SupportsWrite
 
 Groups = dict[str, tuple[Parameter, ...]]
 
@@ -512,7 +509,7 @@ def _parsers() -> tuple[_Parser, dict[str, _Parser]]:
 class _Parser(argparse.ArgumentParser):
     """One that notices if its help can't be written."""
 
-    def _print_message(self, message: str, file: SupportsWrite[str] | None = None) -> None:
+    def _print_message(self, message: str, file: Any = None) -> None:
         if file is sys.stdout:
             print_text(message.rstrip("\n"))
         else:

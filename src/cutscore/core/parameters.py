@@ -268,7 +268,7 @@ OTHERS = (
     Parameter("drop_limits", "drop the limits stored in MODEL"),
     Parameter(
         "to",
-        "target format: sql (a query), onnx (an ONNX file), python (policies only: a module "
+        "target format: sql (a query), onnx (an ONNX file), python (a module "
         "without dependencies), sklearn (models only: a module for scikit-learn) or card (a model "
         "card)",
         "FORMAT",

@@ -29,6 +29,7 @@ from cutscore.core.json import Count, Extended
 from cutscore.decision.choice import (
     CutPair,
     OperatingPoint,
+    Promised,
     choose,
     expectation,
     headline,
@@ -413,7 +414,9 @@ class Policy(Card):
             found = point_at(self.sweep, self.aim, cuts)
         except UndefinedError:  # a guarantee that needs every score: what is seen on the rows
             found = point_at(self.sweep, self.aim.on_rows, cuts)
-        return replace(found, feasible=self.feasible)
+        # Given thresholds are not chosen again on folds: what to expect of them was said.
+        among = Promised(self.aim, self.promises) if self.given else None
+        return replace(found, feasible=self.feasible, among=among)
 
     @property
     def reach(self) -> Interval:

@@ -35,7 +35,7 @@ __all__ = ["sweep_file"]
 Report = Callable[[int], None]
 
 # Bytes that readers of files take.
-_READING = 64 << 20
+_READING = 96 << 20
 # More groups than this have a sweep each no more; by_group counts them all.
 _GROUPS = 100_000
 # Rows that are sorted by group at a time, at least.
@@ -291,11 +291,7 @@ class _Stream:
                     plan.threads, plan.compact, plan.entries, file.fileno()
                 )
             s = adopt_counts(threshold, pos, neg)
-            if len(top):
-                s = replace(s, top=top)
-            elif plan.compact and len(s) <= plan.entries:  # few scores were counted
-                s = s.compact()
-            sweeps.append(s)
+            sweeps.append(replace(s, top=top) if len(top) else s)
         s, *rest = sweeps
         return replace(s, pos2=rest[0].pos, neg2=rest[0].neg) if rest else s
 
