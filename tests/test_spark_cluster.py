@@ -179,7 +179,7 @@ def test_executors_without_cutscore_get_it_with_the_job(
         """,
     )
     refused, found = driver.facts()
-    assert "executors must have cutscore" in refused["error"]
+    assert "executors must have the same version of cutscore" in refused["error"]
     assert "No module named 'cutscore'" in refused["error"]
     c = read(folder)
     assert found == {"auc": cs.sweep(c["y"], c["s"]).auc}
@@ -212,7 +212,7 @@ def test_no_executor_no_waiting(cluster: Cluster, folder: Path, tmp_path: Path) 
     *told, jobs = driver.facts()
     assert len(told) == 2
     for fact in told:
-        assert fact["error"].startswith(f"no executor of {cluster.url} took up work within")
+        assert fact["error"].startswith(f"no executor of {cluster.url} started work within")
         assert "spark.executor.memory" in fact["error"]
         assert 2 <= fact["after"] < 20
     assert jobs == {"jobs": 0}
