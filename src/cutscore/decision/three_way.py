@@ -363,8 +363,8 @@ def _selected(s: Sweep, q: Aim) -> _PairSelection | None:
     return _cross_fitted(s, q)
 
 
-# So many distinct scores are told apart when cuts are chosen again on folds; neighbours among more
-# are one, but for the corners of the convex hull.
+# At most so many distinct scores are kept when cuts are chosen again on folds. If there are more,
+# neighbours are merged, except for the corners of the convex hull.
 _POINTS = 4_000
 
 

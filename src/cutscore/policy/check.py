@@ -47,7 +47,7 @@ from cutscore.measures.aim import as_objective
 from cutscore.measures.limits import Limit
 from cutscore.measures.prior import check_level
 from cutscore.measures.registry import Objective
-from cutscore.policy.words import promise_name, promise_text, value_text
+from cutscore.policy.words import figure_text, promise_name, promise_text
 from cutscore.sweeps.sweep import Sweep, sweep
 
 if TYPE_CHECKING:
@@ -410,5 +410,5 @@ def _verdict(
 
 def _headline(one: Outcome) -> str:
     assert one.observed is not None
-    value, promised = (value_text(one.name, e.value) for e in (one.observed, one.promised))
+    value, promised = (figure_text(one.name, e.value) for e in (one.observed, one.promised))
     return f"{promise_name(one.name)} {value} (expected {promised})"

@@ -39,15 +39,15 @@ def promise_text(name: str, e: Expected | None, *, level: bool = True) -> str:
     >>> promise_text("recall", Expected(0.812, 0.75, 0.86, 0.95), level=False)
     '81.2 % (75.0–86.0 %)'
     """
-    return "-" if e is None else _text(name, e.value, Interval(e.low, e.high, e.level), level)
+    if e is None:
+        return "-"
+    return figure_text(name, e.value, Interval(e.low, e.high, e.level), level=level)
 
 
-def value_text(name: str, value: float) -> str:
-    """A value without its interval, in the same units."""
-    return _text(name, value)
-
-
-def _text(name: str, value: float, span: Interval | None = None, level: bool = True) -> str:
+def figure_text(
+    name: str, value: float, span: Interval | None = None, *, level: bool = True
+) -> str:
+    """A value in the same units, with or without an interval."""
     factor = 1000 if name == "cost" else 1
     if span is not None:
         span = Interval(factor * span.low, factor * span.high, span.level)
