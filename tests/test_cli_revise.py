@@ -237,3 +237,17 @@ def test_what_can_not_be_done(
     assert err.count("\n") == 1
     assert message in err
     assert {path.name: path.read_bytes() for path in made.iterdir()} == before
+
+
+def test_a_threshold_set_manually_optimises_nothing(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    rng = np.random.default_rng(3)
+    y = rng.random(300) < 0.4
+    p = cs.Policy.choose(cs.sweep(y, rng.standard_normal(300) + y), cs.Costs(fp=1, fn=2))
+    for given, words in ((None, "objective: minimum cost"), (0.5, "threshold set manually")):
+        chosen = p.revised(prior=0.3, threshold=given)
+        chosen.save(tmp_path / "p.json")
+        assert main(["report", str(tmp_path / "p.json")]) == 0
+        assert words in capsys.readouterr().out
+        assert ("minimum" in repr(chosen.point)) == (given is None)

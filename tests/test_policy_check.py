@@ -198,3 +198,26 @@ def test_a_limit_on_a_count_says_which_rows_it_is_about() -> None:
     assert fpr.of_rows is None
     assert found.to_dict()["limits"][0]["of_rows"] == 1000
     assert "flagged <= 50 of 1,000 rows" in repr(found)
+
+
+def test_rows_it_was_chosen_on_check_nothing() -> None:
+    rng = np.random.default_rng(5)
+    y = rng.random(800) < 0.3
+    x = rng.standard_normal(800) + 2 * y
+    for reverse in (False, True):
+        sign = -1 if reverse else 1
+        p = cs.Policy.choose(cs.sweep(y, sign * x), "f1", reverse=reverse)
+        found = p.check(y, sign * x)
+        assert found.state is CheckState.UNKNOWN
+        assert [one.code for one in found.findings] == ["same-rows"]
+        assert not p.check(y[:-1], sign * x[:-1]).findings
+
+
+def test_a_limited_measure_has_one_interval() -> None:
+    rng = np.random.default_rng(6)
+    y = rng.random(1600) < 0.3
+    x = rng.standard_normal(1600) + 2 * y
+    aim = cs.Aim("recall", "precision >= 0.7")
+    found = cs.Policy.choose(cs.sweep(y[:800], x[:800]), aim).check(y[800:], x[800:])
+    promised = {one.name: one.observed for one in found.promises}
+    assert promised["precision"] == found.limits[0].observed

@@ -155,7 +155,7 @@ class Revision:
         if costs is not None and old != new:
             at = "thresholds" if self.before.three_way else "threshold"
             yield (
-                f"Cost per 1,000 cases at the new costs: {number_text(costs[1])} "
+                f"Cost per 1,000 cases under the new settings: {number_text(costs[1])} "
                 f"({number_text(costs[0])} at the old {at})."
             )
         point = self.after.point

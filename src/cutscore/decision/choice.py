@@ -105,11 +105,14 @@ class Promised:
         What to expect on new rows, by the name of the measure.
     rest
         What is known of everything else.
+    given
+        Whether the threshold was set manually.
     """
 
     aim: Aim
     promises: Mapping[str, Expected]
     rest: Chosen | None = None
+    given: bool = False
 
     def expect(self, goal: Objective, level: float = 0.95) -> Expected | None:
         """What was promised; of other measures, other costs and other levels what is known."""
@@ -189,6 +192,11 @@ class OperatingPoint(Card):
     def cuts(self) -> CutPair:
         """The scores from which on a case is reviewed, and blocked: nothing is reviewed here."""
         return CutPair(self.threshold, self.threshold)
+
+    @property
+    def given(self) -> bool:
+        """Whether the threshold was set manually, rather than chosen for the objective."""
+        return isinstance(self.among, Promised) and self.among.given
 
     @property
     def cut_indices(self) -> tuple[int, ...]:
@@ -911,7 +919,8 @@ def three_way_text(cuts: CutPair, reverse: bool = False) -> str:
 def describe(p: OperatingPoint, reverse: bool = False) -> list[str]:
     """An operating point in a few lines: what to do, what it is worth, and what it does; before
     that, if it is not significantly better than doing without the score."""
-    first = f"{headline(p, reverse)}, {extreme(p.question.goal)} {value_text(p)}"
+    best = "" if p.given else f"{extreme(p.question.goal)} "
+    first = f"{headline(p, reverse)}, {best}{value_text(p)}"
     doubt = filter(None, [against_trivial(p)])
     return [*doubt, first[0].lower() + first[1:], *describe_outcome(p)]
 

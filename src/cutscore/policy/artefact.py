@@ -415,7 +415,7 @@ class Policy(Card):
         except UndefinedError:  # a guarantee that needs every score: what is seen on the rows
             found = point_at(self.sweep, self.aim.on_rows, cuts)
         # Given thresholds are not chosen again on folds: what to expect of them was said.
-        among = Promised(self.aim, self.promises) if self.given else None
+        among = Promised(self.aim, self.promises, given=True) if self.given else None
         return replace(found, feasible=self.feasible, among=among)
 
     @property
@@ -610,7 +610,7 @@ class Policy(Card):
         >>> x = rng.standard_normal(2000) + 1.5 * y
         >>> p = cs.Policy.choose(cs.sweep(y[:1000], x[:1000]), cs.Costs(fp=1, fn=3))
         >>> p.check(y[1000:], x[1000:]).headline
-        'Consistent with expectations: 6 of 6'
+        'Consistent with expectations: 6 of 6 measures'
         >>> p.check(y[1000:], x[1000:] - 0.7).state.value
         'differs'
         """

@@ -32,7 +32,7 @@ import numpy as np
 from cutscore.core.checks import as_array
 from cutscore.core.errors import CutscoreError, DataError, UndefinedError
 from cutscore.core.findings.base import Finding
-from cutscore.core.findings.models import ScoresOutside
+from cutscore.core.findings.models import SameRows, ScoresOutside
 from cutscore.core.findings.report import FewRows
 from cutscore.core.html import Card, Facts
 from cutscore.core.json import to_plain
@@ -47,6 +47,7 @@ from cutscore.measures.aim import as_objective
 from cutscore.measures.limits import Limit
 from cutscore.measures.prior import check_level
 from cutscore.measures.registry import Objective
+from cutscore.policy.evidence import digest_of
 from cutscore.policy.words import figure_text, promise_name, promise_text
 from cutscore.sweeps.sweep import Sweep, sweep
 
@@ -239,7 +240,7 @@ class _Checked:
             for one, p in zip(raw, adjusted, strict=True)
         )
         limits = tuple(map(self.limit, self.aim.limits))
-        findings = (*self.few(), *novelty(self.policy, self.s))
+        findings = (*self.same(), *self.few(), *novelty(self.policy, self.s))
         state, headline = _verdict(promises, limits, findings)
         return PolicyCheck(
             state,
@@ -262,6 +263,9 @@ class _Checked:
             if name == "auc":
                 low, high = auc_interval(self.s, level=self.level)
                 return Expected(self.s.auc, low, high, self.level)
+            limited = [one for one in self.aim.limits if one.measure.name == name]
+            if limited:  # the same interval as beside the limit
+                return self.of_limit(limited[0], self.level)
             goal = self.aim.goal if name == self.aim.goal.name else as_objective(name)
             return self.measured(goal, self.level)
         return None
@@ -310,6 +314,10 @@ class _Checked:
         agrees = None if p is None else p >= 1 - self.level
         unknown = Expected(self.policy.prior, 0.0, 1.0, self.level)
         return Outcome("prevalence", then or unknown, now, p, agrees)
+
+    def same(self) -> Iterator[SameRows]:
+        if digest_of(self.s) == self.policy.provenance.digest:
+            yield SameRows()
 
     def few(self) -> Iterator[FewRows]:
         with suppress(UndefinedError):
@@ -397,6 +405,11 @@ def _verdict(
     odd = [one for one in promises if one.agrees is False]
     if odd:
         return CheckState.DIFFERS, f"Differs from expected: {', '.join(map(_headline, odd))}"
+    if any(isinstance(one, SameRows) for one in findings):
+        return (
+            CheckState.UNKNOWN,
+            "These are the rows that the policy was chosen on",
+        )
     few = next((one for one in findings if isinstance(one, FewRows)), None)
     if few is not None:
         return CheckState.UNKNOWN, f"Too few {few.of}s to tell: {few.rows:.3g}"
@@ -405,7 +418,7 @@ def _verdict(
         return CheckState.UNKNOWN, "No expected value can be tested on these rows"
     exceeded = [one.limit for one in limits if one.state == "exceeded"]
     also = f"; exceeded, but not significantly: {', '.join(exceeded)}" if exceeded else ""
-    return CheckState.AGREES, f"Consistent with expectations: {tested} of {tested}{also}"
+    return CheckState.AGREES, f"Consistent with expectations: {tested} of {tested} measures{also}"
 
 
 def _headline(one: Outcome) -> str:

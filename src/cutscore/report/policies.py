@@ -82,7 +82,8 @@ def _point(p: Policy) -> OperatingPoint:
         # A run of scores of one class as one score: the same ROC curve, drawn by the same code.
         s = Sweep(s.threshold, s.pos, s.neg, s.pos2, s.neg2)
     point = replace(p.point, sweep=s)
-    return replace(point, among=Promised(p.aim, p.promises, point.chosen if known else None))
+    rest = point.chosen if known else None
+    return replace(point, among=Promised(p.aim, p.promises, rest, p.given))
 
 
 def _auc(d: Detector) -> Interval | None:

@@ -179,7 +179,7 @@ def _capitalised(text: str) -> str:
 
 def why(summary: Summary) -> str:
     """What the threshold was chosen for."""
-    words = f"Objective: {aim_words(summary.asked)}."
+    words = f"Objective: {aim_words(summary.scores[0].point)}."
     if summary.asked.assumed:
         words += " No costs were given; use the sliders to set yours."
     return words

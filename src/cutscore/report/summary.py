@@ -418,13 +418,14 @@ def listed(g: GroupAuc) -> tuple[list[int], str]:
     return lowest[:_LISTED].tolist(), f"the {_LISTED} lowest of {len(enough):,} with {each}"
 
 
-def aim_words(asked: Aim) -> str:
+def aim_words(p: OperatingPoint) -> str:
     """The objective of an operating point, with its limits and the prior."""
+    asked = p.question
     goal = asked.goal
     name = goal.name
     if isinstance(goal, Measure):
         name = goal.called or (goal.words if goal.is_count else name)
-    words = f"{extreme(goal)} {name}"
+    words = f"none, threshold set manually; {name}" if p.given else f"{extreme(goal)} {name}"
     if asked.costs is not None:
         words += f" ({_costs(asked.costs)})"
     if asked.limit_texts:

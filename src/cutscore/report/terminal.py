@@ -141,7 +141,7 @@ def _verdict(summary: Summary, one: ScoreSummary, on: Surface, several: bool) ->
 
 def _answer(p: OperatingPoint, verdict: Verdict, reverse: bool, asked: Aim) -> list[str]:
     """The threshold, the objective, and what became of it."""
-    aim = aim_words(asked) + (" (default; no costs given)" if asked.assumed else "")
+    aim = aim_words(p) + (" (default; no costs given)" if asked.assumed else "")
     return [threshold_words(p, verdict, reverse), f"objective: {aim}", *point_lines(p, asked.level)]
 
 

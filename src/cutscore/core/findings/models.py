@@ -172,6 +172,16 @@ class ScoresOutside(Warn, code="scores-outside"):
     example = {"share": 0.4, "low": 0.01, "high": 0.98, "value": 97.0, "times": 99.0}
 
 
+class SameRows(Warn, code="same-rows"):
+    """A policy is checked on the rows that it was chosen on, which can't contradict it."""
+
+    template = (
+        "these are the rows that the policy was chosen on, so the comparison says nothing about "
+        "new rows. Use rows that were labelled later."
+    )
+    example = {}
+
+
 class NotExportable(Finding, code="not-exportable"):
     """The export format can't represent a name or a level."""
 
