@@ -28,7 +28,7 @@ from cutscore.tables.roles import Roles
 from cutscore.training import boosting, fitted, train
 from cutscore.training.boosting import boost
 from cutscore.training.folds import NEEDS_MEMORY
-from cutscore.training.learners import LEARNERS
+from cutscore.training.registry import LEARNERS
 from cutscore.training.rows import Data, Options
 from raising import finding
 

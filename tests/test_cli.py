@@ -140,7 +140,7 @@ def test_options_are_those_of_aim_and_roles():
     from cutscore.core.parameters import AIM, ROLES
     from cutscore.measures.aim import AimOptions
     from cutscore.tables.roles import Roles
-    from cutscore.training.learners import LEARNERS
+    from cutscore.training.registry import LEARNERS
 
     asked = list(signature(cutscore.Aim.asked).parameters)
     assert [*AimOptions.__annotations__] == asked

@@ -32,7 +32,8 @@ from cutscore.measures.confusion import count_text
 from cutscore.report import Summary, render, summarise, summarise_sweeps
 from cutscore.report import summary as of_summary
 from cutscore.report import traces as of_trace
-from cutscore.report.charts import charts, path, precision_steps
+from cutscore.report.charts import path, precision_steps
+from cutscore.report.registry import charts
 from cutscore.report.scenario import share_text
 from cutscore.report.summary import AVERAGES, Estimate, Learner, Learners, Weight
 from cutscore.report.traces import Axis, by_parts, largest_tie

@@ -39,7 +39,7 @@ from cutscore.tables.roles import Roles
 from cutscore.training import diagnostics, folds, train
 from cutscore.training.fitted import FittedLine
 from cutscore.training.folds import Plan, ScoreScale, out_of_fold
-from cutscore.training.learners import LEARNERS, LineLearner
+from cutscore.training.registry import LEARNERS, LineLearner
 from cutscore.training.rows import Data, TrainingLabels
 from raising import finding
 

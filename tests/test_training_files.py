@@ -27,7 +27,7 @@ from cutscore.tables import open_table
 from cutscore.tables.roles import Roles
 from cutscore.training import Trained, diagnostics, folds, train
 from cutscore.training import rows as tables
-from cutscore.training.learners import LEARNERS
+from cutscore.training.registry import LEARNERS
 from cutscore.training.rows import Data, Options
 from raising import finding
 

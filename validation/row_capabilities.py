@@ -705,7 +705,7 @@ def _() -> None:
     from cutscore import spark
     from cutscore.linear.closed import fisher
     from cutscore.linear.logistic import logistic
-    from cutscore.training.learners import LEARNERS
+    from cutscore.training.registry import LEARNERS
 
     X, y = two_classes(600)
     lda = LinearDiscriminantAnalysis(solver="lsqr").fit(X, y).coef_[0]

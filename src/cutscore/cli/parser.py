@@ -25,7 +25,7 @@ from cutscore.core.parameters import (
     TABLE,
     Parameter,
 )
-from cutscore.training.learners import LEARNERS
+from cutscore.training.registry import LEARNERS
 
 Groups = dict[str, tuple[Parameter, ...]]
 

@@ -103,15 +103,6 @@ class Chart:
 UNIT = [Tick(k / 5, f"{k / 5:g}") for k in range(6)]
 
 
-def charts(summary: Summary) -> list[Chart]:
-    """All but the histograms, in the order of the page."""
-    every = [_roc(summary), _precision_recall(summary)]
-    if not summary.asked.three_way:  # both are about one threshold
-        every += [_costs(summary), _benefit(summary)]
-    every.append(_calibration(summary))
-    return every if summary.grid is None else [*every, _surface(summary)]
-
-
 # ------------------------------------------------------------------------------------------ scores
 
 
@@ -198,7 +189,7 @@ def _legend(summary: Summary, *more: Swatch, values: Sequence[str] = ()) -> list
     ]
 
 
-def _roc(summary: Summary) -> Chart:
+def draw_roc(summary: Summary) -> Chart:
     lines = []
     for one in summary.scores:
         curve, band, own = one.trace.roc, one.trace.band, []
@@ -240,7 +231,7 @@ def precision_steps(prior: float, tpr: Floats, fpr: Floats) -> tuple[Floats, Flo
     return np.repeat(recall, 2)[1:-1], np.repeat(right / (right + wrong), 2)
 
 
-def _precision_recall(summary: Summary) -> Chart:
+def draw_precision_recall(summary: Summary) -> Chart:
     prior = summary.prior
     lines = [
         [
@@ -268,7 +259,7 @@ def _precision_recall(summary: Summary) -> Chart:
     return Chart("pr", "Precision–recall curve", [panel], note, legend)
 
 
-def _costs(summary: Summary) -> Chart:
+def draw_costs(summary: Summary) -> Chart:
     lines = []
     for one in summary.scores:
         x = np.concatenate(([0.0], one.cost_curve.high))
@@ -293,7 +284,7 @@ def _costs(summary: Summary) -> Chart:
     return Chart("cost", "Cost curve", [panel], note, _legend(summary, *more))
 
 
-def _benefit(summary: Summary) -> Chart:
+def draw_benefit(summary: Summary) -> Chart:
     first, prior = summary.scores[0], summary.prior
     end = benefit_end(summary)
     low, high = benefit_range(prior)
@@ -351,7 +342,7 @@ def benefit_range(prior: float) -> tuple[float, float]:
     return -0.2 * prior, 1.05 * prior
 
 
-def _calibration(summary: Summary) -> Chart:
+def draw_calibration(summary: Summary) -> Chart:
     panels = []
     for k, one in enumerate(summary.scores):
         r, axis, lines = one.shares, one.shares.axis, []
@@ -414,7 +405,7 @@ _LEVELS = (0.05, 0.25, 0.5, 0.75, 0.95)
 _SHADES = 10
 
 
-def _surface(summary: Summary) -> Chart:
+def draw_surface(summary: Summary) -> Chart:
     """The probability over two columns, in shades, with lines of equal probability and rows."""
     s = summary.grid
     assert s is not None

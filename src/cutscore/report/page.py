@@ -25,7 +25,8 @@ from cutscore.decision.choice import limit_outcome
 from cutscore.decision.verdict import State
 from cutscore.measures.confusion import Confusion, count_text
 from cutscore.measures.registry import WORDS, is_rate, measure_text
-from cutscore.report.charts import COLOURS, charts, histograms
+from cutscore.report.charts import COLOURS, histograms
+from cutscore.report.registry import charts
 from cutscore.report.scenario import (
     given_costs,
     prior_steps,

@@ -22,7 +22,7 @@ from cutscore.linear.rows import Floats
 from cutscore.measures.aim import Aim
 from cutscore.sweeps.sweep import Sweep
 from cutscore.training.folds import OutOfFold
-from cutscore.training.learners import LEARNERS
+from cutscore.training.registry import LEARNERS
 from cutscore.training.rows import Data
 
 _REPLICATES = 200

@@ -27,7 +27,7 @@ from cutscore.linear.rows import Flags, Floats
 from cutscore.measures.aim import Aim
 from cutscore.measures.registry import Objective
 from cutscore.training.fitted import Fitted, FittedLine
-from cutscore.training.learners import Learner
+from cutscore.training.registry import Learner
 from cutscore.training.rows import HELD, Data
 
 # What is said of learners that take columns as they are, where the table is elsewhere.

@@ -55,7 +55,7 @@ from cutscore.training.comparison import (
 from cutscore.training.diagnostics import fold_gap, leaks
 from cutscore.training.fitted import Fitted, FittedLine
 from cutscore.training.folds import NEEDS_MEMORY, OutOfFold, Plan, out_of_fold
-from cutscore.training.learners import LEARNERS, Learner
+from cutscore.training.registry import LEARNERS, Learner
 from cutscore.training.rows import Data, MakeRows, Options, TrainingLabels, column_of
 
 if TYPE_CHECKING:

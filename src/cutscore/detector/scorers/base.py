@@ -5,7 +5,6 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import fields
-from importlib import import_module
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -15,17 +14,11 @@ from cutscore.core.errors import DataError
 from cutscore.core.findings.models import FieldUnfit
 from cutscore.core.json import read_fields, to_plain
 from cutscore.detector.novelty import Novelty
+from cutscore.detector.scorers.registry import SCORERS, find
 from cutscore.sweeps.sweep import Floats
 
 if TYPE_CHECKING:
     from cutscore.tables.frames import TableLike
-
-# Where the scorer of each kind lives. It is imported when a file asks for it.
-KINDS = {
-    "linear": ("cutscore.detector.scorers.linear", "LinearScorer"),
-    "column": ("cutscore.detector.scorers.column", "ColumnScorer"),
-    "model": ("cutscore.detector.scorers.model", "ModelScorer"),
-}
 
 
 class Contributions(NamedTuple):
@@ -98,7 +91,7 @@ class Scorer(ABC):
 
     Scorers are frozen dataclasses. What their fields hold is what a file says of them, under their
     ``kind``, unless they override ``to_dict`` and :meth:`of_dict`. A new kind is entered in
-    ``KINDS``.
+    ``registry.py``.
     """
 
     kind: ClassVar[str]
@@ -168,10 +161,9 @@ class Scorer(ABC):
         if "kind" not in data:
             raise DataError(FieldUnfit(f"{where}.kind", "present"))
         kind = data["kind"]
-        if not isinstance(kind, str) or kind not in KINDS:
-            raise DataError(FieldUnfit(f"{where}.kind", " or ".join(KINDS), kind))
-        module, name = KINDS[kind]
-        scorer: type[Scorer] = getattr(import_module(module), name)
+        if not isinstance(kind, str) or kind not in SCORERS:
+            raise DataError(FieldUnfit(f"{where}.kind", " or ".join(SCORERS), kind))
+        scorer: type[Scorer] = find(SCORERS[kind])
         return scorer.of_dict({k: v for k, v in data.items() if k != "kind"}, where)
 
 

@@ -8,7 +8,7 @@ import hashlib
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,30 +30,14 @@ from cutscore.detector.columns import CategoryColumn, Column, NumberColumn
 from cutscore.detector.novelty import Novelty
 from cutscore.detector.scorers.base import Contributions, Scored, Scorer
 from cutscore.detector.scorers.reading import read_columns
-from cutscore.detector.scorers.runtimes import Onnx, Sklearn
-from cutscore.detector.scorers.trees import CatBoost, LightGbm, Model, XGBoost
+from cutscore.detector.scorers.registry import MODELS, find
+from cutscore.detector.scorers.trees import Model
 from cutscore.sweeps.sweep import Floats
 
 if TYPE_CHECKING:
     from cutscore.tables.frames import TableLike
 
 Format = Literal["lightgbm", "xgboost", "catboost", "onnx", "sklearn"]
-
-
-class _Format(NamedTuple):
-    """How a format is recognised and read."""
-
-    suffixes: tuple[str, ...]
-    model: type[Model]
-
-
-FORMATS: dict[str, _Format] = {
-    "lightgbm": _Format((".txt", ".lgb"), LightGbm),
-    "xgboost": _Format((".json", ".ubj"), XGBoost),
-    "catboost": _Format((".cbm",), CatBoost),
-    "onnx": _Format((".onnx",), Onnx),
-    "sklearn": _Format((".skops",), Sklearn),
-}
 
 
 @dataclass(frozen=True)
@@ -214,8 +198,8 @@ class ModelScorer(Scorer):
         ModelScorer of LightGBM in model.txt: age, colour
         """
         name = format or _format_of(path)
-        if name not in FORMATS:
-            raise DataError(BadArgument("format", f"be one of {', '.join(FORMATS)}", name))
+        if name not in MODELS:
+            raise DataError(BadArgument("format", f"be one of {', '.join(MODELS)}", name))
         source = ModelFile.of(path)
         model = EmbeddedModel.of(source.read()) if embed else source
         if isinstance(columns, Mapping):
@@ -239,7 +223,7 @@ class ModelScorer(Scorer):
     def loaded(self) -> Model:
         """The model in memory, which takes as many columns as there are."""
         flags = np.array([isinstance(c, CategoryColumn) for c in self.inputs], np.bool_)
-        model = FORMATS[self.format].model(self.model.read(), flags)
+        model = _model_class(self.format)(self.model.read(), flags)
         width = model.features
         if width is not None and width != len(self.inputs):
             of = "feature of the model"
@@ -290,12 +274,12 @@ class ModelScorer(Scorer):
         names = ", ".join(self.columns[:5]) + (", …" if len(self.inputs) > 5 else "")
         return [
             ("columns", f"{len(self.inputs):,}: {names}"),
-            ("model", f"{FORMATS[self.format].model.name}, {self.model.words}"),
+            ("model", f"{_model_class(self.format).name}, {self.model.words}"),
         ]
 
     def __repr__(self) -> str:
         names = ", ".join(self.columns)
-        return f"ModelScorer of {FORMATS[self.format].model.name} {self.model.words}: {names}"
+        return f"ModelScorer of {_model_class(self.format).name} {self.model.words}: {names}"
 
 
 def embedded(scorer: Scorer) -> Scorer:
@@ -327,12 +311,17 @@ def matrix_of(columns: Sequence[Column], values: Sequence[NDArray[Any]]) -> Floa
     return out
 
 
+def _model_class(name: str) -> type[Model]:
+    found: type[Model] = find(MODELS[name].model)
+    return found
+
+
 def _format_of(path: str | os.PathLike[str]) -> str:
     suffix = os.path.splitext(os.fspath(path))[1].lower()
-    for name, one in FORMATS.items():
+    for name, one in MODELS.items():
         if suffix in one.suffixes:
             return name
-    ends = ", ".join(end for one in FORMATS.values() for end in one.suffixes)
+    ends = ", ".join(end for one in MODELS.values() for end in one.suffixes)
     hint = "Pass the format."
     raise DataError(BadArgument("path", f"end in one of {ends}", os.fspath(path), hint))
 

@@ -39,7 +39,7 @@ class Learner(ABC):
 
     Examples
     --------
-    >>> from cutscore.training.learners import LEARNERS
+    >>> from cutscore.training.registry import LEARNERS
     >>> [name for name, learner in LEARNERS.items() if learner.auto]
     ['mean-difference', 'gaussian', 'logistic', 'structural', 'lightgbm']
     """
