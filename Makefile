@@ -7,7 +7,7 @@ BIN := .venv/bin
 NATIVE := $(wildcard native/*.cpp native/*.hpp) CMakeLists.txt pyproject.toml
 TORCH ?= torch==2.13.0
 
-.PHONY: help demo check test lint bench validate rows attack sanitize messages outputs docs figures wheel release-check minimum clean
+.PHONY: help demo check test lint bench validate rows attack fuzz sanitize messages outputs docs figures wheel release-check minimum clean
 .DEFAULT_GOAL := help
 
 help:
@@ -18,7 +18,7 @@ help:
 	@echo "make docs           the documentation, in build/docs"
 	@echo "make wheel          a source distribution and a wheel, in dist/"
 	@echo "make clean          removes what the others made"
-	@echo "make bench | validate | rows | attack | sanitize | figures | release-check | minimum: see CONTRIBUTING.md"
+	@echo "make bench | validate | rows | attack | fuzz | sanitize | figures | release-check | minimum: see CONTRIBUTING.md"
 
 # pip is told to be quiet, so each step that takes long says what it does.
 $(BIN)/python:
@@ -96,6 +96,11 @@ rows: .venv/tools
 ATTACK ?=
 attack: .venv/tools
 	$(BIN)/python validation/attack.py $(ATTACK)
+
+# The readers under atheris, a package that has to be installed into .venv first; FUZZ='--seconds 60' bounds it.
+FUZZ ?=
+fuzz: .venv/tools
+	$(BIN)/python validation/fuzz.py $(FUZZ)
 
 # The native core against a plain oracle: each build of the kernels with address and
 # undefined-behaviour checks, then many threads under the race detector.

@@ -122,6 +122,7 @@ def test_one_class_and_no_rows_have_cards() -> None:
 def test_values_and_intervals_have_the_same_decimals() -> None:
     assert estimate_text(0.8, cs.Interval(0.75, 0.9, 0.95)) == "0.800 (95 % CI 0.750–0.900)"
     assert estimate_text(0.0, cs.Interval(-0.1, 0.1, 0.9)) == "0.000 (90 % CI −0.100 to 0.100)"
+    assert estimate_text(-1e-5, cs.Interval(-0.1, 0.1, 0.9)) == "0.000 (90 % CI −0.100 to 0.100)"
 
 
 def test_text_of_data_is_escaped() -> None:

@@ -572,6 +572,7 @@ def bad(tmp_path: Path, name: str, content: str | bytes) -> Finding:
         ),
         ("a.libsvm", "1 1:2\n0 99999999999:1\n", "line-invalid", {"line": 2}),
         ("a.parquet", "a,b\n1,2\n", "format-mismatch", {"said": "parquet", "seen": "csv"}),
+        ("a.parquet", b"\x8f\x01\xfe", "format-mismatch", {"said": "parquet", "seen": None}),
         ("a.arrow", "a,b\n1,2\n", "format-mismatch", {"said": "arrow", "seen": "csv"}),
         ("a.csv", b"PAR1xxxx", "format-mismatch", {"said": "csv", "seen": "parquet"}),
         ("a.parquet", b"PAR1xxxxPAR1", "file-unreadable", {"part": None}),

@@ -1,6 +1,7 @@
 // The native core against a plain oracle, on random rows of every type, stride and shape. Built with
 // sanitizers by `make sanitize`; the Python tests compare with their own oracle besides.
 #include <algorithm>
+#include <atomic>
 #include <bit>
 #include <cmath>
 #include <cstdio>
@@ -42,9 +43,14 @@ template <class T>
 constexpr Kind kind_of() {
     if constexpr (std::is_same_v<T, float>) return Kind::f32;
     if constexpr (std::is_same_v<T, double>) return Kind::f64;
-    if constexpr (std::is_same_v<T, std::uint8_t>) return Kind::u8;
+    if constexpr (std::is_same_v<T, std::int8_t>) return Kind::i8;
     if constexpr (std::is_same_v<T, std::int16_t>) return Kind::i16;
+    if constexpr (std::is_same_v<T, std::int32_t>) return Kind::i32;
     if constexpr (std::is_same_v<T, std::int64_t>) return Kind::i64;
+    if constexpr (std::is_same_v<T, std::uint8_t>) return Kind::u8;
+    if constexpr (std::is_same_v<T, std::uint16_t>) return Kind::u16;
+    if constexpr (std::is_same_v<T, std::uint32_t>) return Kind::u32;
+    if constexpr (std::is_same_v<T, std::uint64_t>) return Kind::u64;
     return Kind::none;
 }
 
@@ -114,6 +120,20 @@ void decide(View<std::int64_t> s, int threads) {
         at = h.end[i];
     }
     CHECK(at == std::int64_t(size - 1));
+    // The same of weights, and of counts whose products need 128 bits.
+    std::vector<double> weighed_tp(c.tp.data(), c.tp.data() + size), weighed_fp(c.fp.data(), c.fp.data() + size);
+    std::vector<std::int64_t> many_tp, many_fp;
+    for (std::size_t i = 0; i < size; ++i) {
+        many_tp.push_back(c.tp[i] << 36);
+        many_fp.push_back(c.fp[i] << 36);
+    }
+    const auto weighed = hull(weighed_tp.data(), weighed_fp.data(), size);
+    const auto many = hull(many_tp.data(), many_fp.data(), size);
+    CHECK(weighed.end.size() == h.end.size() && many.end.size() == h.end.size());
+    for (std::size_t i = 0; i < h.end.size(); ++i) {
+        CHECK(weighed.end[i] == h.end[i] && weighed.pos[i] == double(h.pos[i]) && weighed.neg[i] == double(h.neg[i]));
+        CHECK(many.end[i] == h.end[i] && many.pos[i] == h.pos[i] << 36 && many.neg[i] == h.neg[i] << 36);
+    }
 
     const auto [of_pos, of_neg] =
         squared_placements(s.pos, s.neg, s.m, 0, std::uint64_t(fp.back()));
@@ -348,17 +368,17 @@ void placed(const Rows& rows, const std::vector<double>& s, const std::vector<do
     for (std::size_t i = 0; i < n; ++i) CHECK(double(found[i]) == right(i));
     if constexpr (!std::is_same_v<Mass, double>) {
         const auto positive = std::make_unique<bool[]>(n);
-        std::vector<std::vector<double>> sums(2, std::vector<double>(5));
+        std::vector<std::vector<Wide>> sums(2, std::vector<Wide>(5));
         for (std::size_t i = 0; i < n; ++i) {
             positive[i] = y[i] != 0;
             found[n + i] = Mass(below(1000));
-            const double a = double(found[i]), b = double(found[n + i]), of[] = {a, a * a, b, b * a, b * b};
+            const Wide a = Wide(found[i]), b = Wide(found[n + i]), of[] = {a, a * a, b, b * a, b * b};
             for (std::size_t j = 0; j < 5; ++j) sums[positive[i] ? 0 : 1][j] += of[j];
         }
         for (const std::uint64_t most : {std::uint64_t(2 * n + 1000), std::uint64_t(1) << 40}) {
             std::vector<Wide> products(10);
             placement_products(positive.get(), found.data(), 2, n, most, rows.threads, products.data());
-            for (std::size_t j = 0; j < 10; ++j) CHECK(double(products[j]) == sums[j / 5][j % 5]);
+            for (std::size_t j = 0; j < 10; ++j) CHECK(products[j] == sums[j / 5][j % 5]);
         }
     }
 }
@@ -383,6 +403,47 @@ void grouped(const Rows& rows, const std::vector<double>& s, const std::vector<d
         CHECK(double(pos[g]) == P && double(neg[g]) == N);
         CHECK(P * N > 0 ? found[g] == twice / (2 * P * N) : found[g] != found[g]);
     }
+}
+
+// Entries of a sweep dealt to two, some to both, are the sweep again once these are merged.
+template <class Mass>
+void merged(const Masses<Mass>& full) {
+    std::vector<double> threshold[2];
+    std::vector<Mass> pos[2], neg[2];
+    for (std::size_t i = 0; i < full.threshold.size(); ++i) {
+        const std::size_t to = below(3);
+        for (std::size_t k = 0; k < 2; ++k) {
+            if (to == 1 - k) continue;
+            threshold[k].push_back(full.threshold[i]);
+            pos[k].push_back(to == 2 && k == 1 ? Mass(0) : full.pos[i]);
+            neg[k].push_back(to == 2 && k == 0 ? Mass(0) : full.neg[i]);
+        }
+    }
+    const auto view = [&](std::size_t k) {
+        return View<Mass>{threshold[k].data(), pos[k].data(), neg[k].data(), threshold[k].size()};
+    };
+    const auto found = merge(view(0), view(1));
+    CHECK(found.threshold.size() == full.threshold.size());
+    for (std::size_t i = 0; i < full.threshold.size(); ++i)
+        CHECK(found.threshold[i] == full.threshold[i] && found.pos[i] == full.pos[i] && found.neg[i] == full.neg[i]);
+}
+
+// Whoever throws between two parts ends any kernel, and the next call is as if there had been none.
+struct Interrupt {};
+std::atomic<int> polls_left;
+void interrupt() {
+    if (polls_left.fetch_sub(1) <= 0) throw Interrupt{};
+}
+
+template <class Kernel>
+void interrupted(Kernel kernel) {
+    polls_left = int(below(5));
+    between_parts = interrupt;
+    try {
+        kernel();
+    } catch (const Interrupt&) {
+    }
+    between_parts = nullptr;
 }
 
 template <class S, class L>
@@ -431,6 +492,14 @@ void trial(std::size_t n, int shape, double share, int threads) {
     const auto masses = sweep(rows);
     compare(counts, masses, a.twice, double(a.pos), double(a.neg));
     compact_is_right(masses, compact_sweep(rows));
+    merged(masses);
+    interrupted([&] { (void)sweep(rows); });
+    interrupted([&] { (void)area(rows); });
+    interrupted([&] { placed<std::int64_t>(rows, s, y, std::vector<double>(n, 1.0)); });
+    interrupted([&] { grouped(rows, s, y); });
+    interrupted([&] {
+        decide({masses.threshold.data(), masses.pos.data(), masses.neg.data(), masses.threshold.size()}, threads);
+    });
     std::vector<double> sample;
     for (std::size_t i = 0; i < n; i += 1 + n / 500) sample.push_back(s[i]);
     streamed(rows, sample, n, masses);
@@ -443,6 +512,7 @@ void trial(std::size_t n, int shape, double share, int threads) {
     const auto weighed = weighted_sweep(rows);
     compare(sums, weighed, Wide(b.twice), b.pos, b.neg);
     compact_is_right(weighed, weighted_compact_sweep(rows));
+    merged(weighed);
     streamed(rows, sample, n, weighed);
 
     std::vector<double> pos(1 << 10), neg(1 << 10), edges(1 << 10);
@@ -456,25 +526,47 @@ void trial(std::size_t n, int shape, double share, int threads) {
         // The edges of bins that hold only NaN patterns repeat the infinities.
         if (e == 0 || edges[e] > edges[e - 1]) CHECK(above == binned);
     }
+    Rows alike = rows;  // a weight of one each is none
+    const std::vector<double> ones(n, 1.0);
+    alike.weight = {ones.data(), sizeof(double), Kind::f64};
+    std::vector<std::int64_t> counted_pos(1 << 10), counted_neg(1 << 10);
+    std::fill(pos.begin(), pos.end(), 0.0);
+    std::fill(neg.begin(), neg.end(), 0.0);
+    weighted_bin(alike, 10, pos.data(), neg.data());
+    alike.weight = {};
+    bin(alike, 10, counted_pos.data(), counted_neg.data());
+    for (std::size_t b = 0; b < edges.size(); ++b)
+        CHECK(double(counted_pos[b]) == pos[b] && double(counted_neg[b]) == neg[b]);
     if (n > 0) {
         const std::size_t bad = below(n);
         std::vector<S> plain(n);
         for (std::size_t i = 0; i < n; ++i) plain[i] = S(s[i]);
         plain[bad] = any_nan<S>();
-        rows.score = {plain.data(), sizeof(S), kind_of<S>()};
-        const auto refused = [&](auto kernel) {
+        const auto refused = [&](auto kernel, const char* what) {
             try {
                 (void)kernel(rows);
-                CHECK(!"NaN is refused");
+                CHECK(!"a bad row is refused");
             } catch (const RowFault& fault) {
-                CHECK(std::string(fault.what()) == "score:" + std::to_string(bad));
+                CHECK(fault.what() == what + (":" + std::to_string(bad)));
             }
         };
-        refused(weighted_sweep);
-        refused(weighted_area);
+        w[bad] = below(2) ? -1 : std::numeric_limits<double>::quiet_NaN();
+        rows.weight = {w.data(), sizeof(double), Kind::f64};
+        refused(weighted_sweep, "weight");
+        refused(weighted_area, "weight");
+        rows.weight = weights.column;
+        rows.score = {plain.data(), sizeof(S), kind_of<S>()};
+        refused(weighted_sweep, "score");
+        refused(weighted_area, "score");
         rows.weight = {};
-        refused(sweep);
-        refused(area);
+        refused(sweep, "score");
+        refused(area, "score");
+        rows.score = scores.column;
+        std::vector<L> third(n);
+        for (std::size_t i = 0; i < n; ++i) third[i] = L(i == bad ? 3 : y[i]);
+        rows.label = {third.data(), sizeof(L), kind_of<L>()};
+        refused(sweep, "label");
+        refused(area, "label");
     }
 }
 
@@ -483,12 +575,41 @@ void any_trial() {
     const auto n = std::size_t(std::exp(uniform() * std::log(uniform() < 0.1 ? 300'000 : 30'000)));
     const int shape = int(below(8)), threads = 1 + int(below(8));
     const double share = shares[below(5)];
-    switch (below(5)) {
+    switch (below(11)) {
         case 0: return trial<float, std::uint8_t>(n, shape, share, threads);
         case 1: return trial<double, std::uint8_t>(n, shape, share, threads);
         case 2: return trial<float, std::int64_t>(n, shape, share, threads);
         case 3: return trial<double, double>(n, shape, share, threads);
+        case 4: return trial<double, float>(n, shape, share, threads);
+        case 5: return trial<float, std::int8_t>(n, shape, share, threads);
+        case 6: return trial<double, std::int32_t>(n, shape, share, threads);
+        case 7: return trial<float, std::uint16_t>(n, shape, share, threads);
+        case 8: return trial<double, std::uint32_t>(n, shape, share, threads);
+        case 9: return trial<float, std::uint64_t>(n, shape, share, threads);
         default: return trial<double, std::int16_t>(n, shape, share, threads);
+    }
+}
+
+// A file that takes nothing is a fault of its own, from whichever thread it comes.
+void unwritable() {
+    const std::vector<double> s(10'000, 0.5);
+    const std::vector<std::uint8_t> y(s.size(), 1);
+    Rows rows;
+    rows.n = std::int64_t(s.size());
+    rows.score = {s.data(), sizeof(double), Kind::f64};
+    rows.label = {y.data(), 1, Kind::u8};
+    StreamPlan plan;
+    plan.sample = s.data();
+    plan.sample_size = s.size();
+    plan.buckets = 8;
+    plan.limit = 1;
+    plan.most = 1024;
+    try {
+        const auto rows_kept = stream(plan);
+        for (int i = 0; i < 200; ++i) rows_kept->add(0, rows);
+        (void)rows_kept->finish(2, false, 3, -1);
+        CHECK(!"a file that can't be written is a fault");
+    } catch (const SpillFault&) {
     }
 }
 
@@ -742,7 +863,9 @@ int main(int argc, char** argv) {
         trial<double, std::uint8_t>(140'000, shape, 0.5, 3);
         trial<float, std::int64_t>(140'000, shape, 0.1, 3);
     }
+    trial<double, std::uint8_t>(1'100'000, 0, 0.3, 4);  // so many that threads share the labels
     for (int i = 0; i < trials; ++i) any_trial();
+    unwritable();
     for (int i = 0; i < 10 * trials; ++i) any_linear_trial();
     crowd();
     std::printf("%d trials passed, 0 failed\n", trials);

@@ -183,8 +183,10 @@ def costs(arguments: Namespace) -> Costs | None:
         if number is None or name not in _COSTS or name in found:
             raise UsageError(BadArgument("costs", rule, text))
         found[name] = number
-    if not {"fp", "fn"} <= set(found):
-        raise UsageError(BadArgument("costs", rule, text))
+    absent = [name for name in ("fp", "fn") if name not in found]
+    if absent:
+        hint = f"Missing: {' and '.join(absent)}."
+        raise UsageError(BadArgument("costs", rule, text, hint))
     try:
         return Costs(**found)
     except DataError as error:

@@ -147,7 +147,7 @@ def _decimals(numbers: tuple[float, ...], digits: int, of: Callable[[list[float]
 
 
 def _fixed_text(x: float, places: int) -> str:
-    return f"{x:,.{places}f}".replace("-", "−")
+    return f"{x:z,.{places}f}".replace("-", "−")  # z: what rounds to zero has no sign
 
 
 _DOING = {

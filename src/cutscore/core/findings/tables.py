@@ -95,10 +95,13 @@ class FormatMismatch(_OfFile, code="format-mismatch"):
     """The first bytes of a file indicate a different format from the extension."""
 
     said: str
-    seen: str
+    seen: str | None
+    """None if they are those of no format, nor text."""
     example = {"said": "parquet", "seen": "csv", "where": Where(file="a.parquet")}
 
     def text(self, on: Surface) -> str:
+        if self.seen is None:
+            return f"{self.called} is not a {self.said} file, but its extension is that of one."
         return (
             f"{self.called} looks like {self.seen}, but its extension is that of {self.said}. Pass "
             f"the format: {on.fix(Fix('format', self.seen))}."

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from codecs import getincrementaldecoder
 from pathlib import Path
 
 from cutscore.core.errors import DataError
@@ -64,8 +65,21 @@ def format_of(file: File) -> Format:
     if said is None:
         return seen
     if said is not seen and not (said.is_text and seen.is_text):
-        raise DataError(FormatMismatch(said.name, seen.name, where=Where(file=file.where)))
+        # Any bytes may be CSV in some encoding, but nobody would call these so.
+        known = not seen.is_text or _is_text(file.start)
+        finding = FormatMismatch(
+            said.name, seen.name if known else None, where=Where(file=file.where)
+        )
+        raise DataError(finding)
     return said
+
+
+def _is_text(start: bytes) -> bool:
+    """Whether these bytes are UTF-8; the last character may be cut."""
+    try:
+        return "\0" not in getincrementaldecoder("utf-8")().decode(start)
+    except UnicodeDecodeError:
+        return False
 
 
 def written_as(path: str) -> Format | None:
