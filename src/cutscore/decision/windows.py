@@ -94,9 +94,9 @@ def best_cuts(
     keep = [np.flatnonzero(ok) for ok in allowed]
     if not all(len(k) for k in keep):
         return None
-    maxima = [_Maxima(v[k]) for v, k in zip(value, keep, strict=True)]
+    kept = [v[k] for v, k in zip(value, keep, strict=True)]
     if not rates:
-        best: list[int] | None = [int(np.argmax(m.value)) for m in maxima]
+        best: list[int] | None = [int(np.argmax(v)) for v in kept]
     else:
         few = [
             Rates(
@@ -106,7 +106,7 @@ def best_cuts(
             )
             for r in rates
         ]
-        best = _search(maxima, few)
+        best = _search([_Maxima(v) for v in kept], few)
     return None if best is None else [int(k[i]) for k, i in zip(keep, best, strict=True)]
 
 
@@ -144,8 +144,8 @@ def _ranges(
     for low, high, (a, b) in pairs:
         first.append(a + np.searchsorted(low[a:b], starts, side="left"))
         end.append(a + np.searchsorted(high[a:b], starts + rates.gap, side="right"))
-    i, j = np.array(first), np.array(end)
-    return i, j, (i < j).all(axis=0)
+    i, j = np.array(first, np.int64), np.array(end, np.int64)
+    return i, j, np.all(i < j, axis=0)
 
 
 def _sums(maxima: list[_Maxima], start: Ints, end: Ints) -> tuple[NDArray[Any], list[Ints]]:
