@@ -30,6 +30,7 @@ from cutscore.comparison.covariance import auc_covariance as auc_covariance
 from cutscore.comparison.curves import CurveTest as CurveTest
 from cutscore.comparison.curves import compare_curves as compare_curves
 from cutscore.comparison.curves import compare_curves_unpaired as compare_curves_unpaired
+from cutscore.comparison.group_sweeps import sweeps_by_group as sweeps_by_group
 from cutscore.comparison.groups import GroupAuc as GroupAuc
 from cutscore.comparison.groups import by_group as by_group
 from cutscore.comparison.groups import compare_groups as compare_groups
@@ -45,6 +46,10 @@ from cutscore.core.interval import Interval as Interval
 from cutscore.decision.choice import OperatingPoint as OperatingPoint
 from cutscore.decision.choice import Stability as Stability
 from cutscore.decision.choice import choose as choose
+from cutscore.decision.groups import GroupComparison as GroupComparison
+from cutscore.decision.groups import GroupPoint as GroupPoint
+from cutscore.decision.groups import choose_groups as choose_groups
+from cutscore.decision.groups import compare_group_choices as compare_group_choices
 from cutscore.decision.three_way import ThreeWayPoint as ThreeWayPoint
 from cutscore.decision.verdict import Verdict as Verdict
 from cutscore.detector import export as export
@@ -98,6 +103,7 @@ from cutscore.sweeps.curves import gain as gain
 from cutscore.sweeps.curves import lift as lift
 from cutscore.sweeps.curves import pr as pr
 from cutscore.sweeps.curves import roc as roc
+from cutscore.sweeps.groups import GroupSweeps as GroupSweeps
 from cutscore.sweeps.hull import CostRange as CostRange
 from cutscore.sweeps.hull import Hull as Hull
 from cutscore.sweeps.hull import JointHull as JointHull

@@ -607,15 +607,7 @@ def _choose(s: Sweep, q: Aim) -> OperatingPoint:
     confusion = Confusion(tp, fp, s.P - tp, s.N - fp)
     deployed = confusion if q.prior is None else confusion.deployed(q.prior)
     cut = int(cuts.cut[k])
-    threshold = s.threshold_of(cut)
-    certified = {rule.measure for rule in rules if isinstance(rule, CertifiedLimit)}
-    if certified and 0 < cut < len(s):
-        # What was tested is flagging all that lies above the next lower score, or not flagging all
-        # that lies below the next higher one.
-        next_higher = float(s.threshold[cut - 1])
-        threshold = next_higher
-        if "precision" in certified:
-            threshold = just_above(float(s.threshold[cut]), next_higher)
+    threshold = place_threshold(s, cut, rules)
     units = as_units(q.units)
     status = tuple(
         Status(
@@ -629,6 +621,19 @@ def _choose(s: Sweep, q: Aim) -> OperatingPoint:
     )
     value = float(q.goal(deployed))
     return OperatingPoint(threshold, confusion, value, feasible, status, cut, s, q)
+
+
+def place_threshold(s: Sweep, cut: int, rules: Sequence[Rule]) -> float:
+    """The threshold of a cut, where what was tested of it allows to place it."""
+    certified = {rule.measure for rule in rules if isinstance(rule, CertifiedLimit)}
+    if not certified or not 0 < cut < len(s):
+        return s.threshold_of(cut)
+    # What was tested is flagging all that lies above the next lower score, or not flagging all
+    # that lies below the next higher one.
+    next_higher = float(s.threshold[cut - 1])
+    if "precision" in certified:
+        return just_above(float(s.threshold[cut]), next_higher)
+    return next_higher
 
 
 def point_at(s: Sweep, q: Aim, cuts: CutPair) -> OperatingPoint:

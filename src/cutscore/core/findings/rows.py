@@ -257,3 +257,18 @@ class NoRows(Finding, code="no-rows"):
     hint: str = ""
     template = "{table} has no rows. {hint}"
     example = {"table": "a.csv"}
+
+
+class GroupUnknown(Finding, code="group-unknown"):
+    """A row is of a group that has no threshold."""
+
+    group: str
+    known: tuple[str, ...]
+    example = {"group": "it", "known": ("de", "fr")}
+
+    def text(self, on: Surface) -> str:
+        names = ", ".join(map(shown, self.known[:10])) + (" …" if len(self.known) > 10 else "")
+        return (
+            f"group {shown(self.group)} has no threshold; known groups: {names}. Pass a default "
+            "threshold for other groups, or choose again with rows of this group."
+        )

@@ -266,3 +266,50 @@ class WeightsUnused(Warn, code="weights-unused"):
     hint: str = ""
     template = "{model} does not accept sample_weight; only the calibrator uses it. {hint}"
     example = {"model": "KNeighborsClassifier"}
+
+
+class GroupsTooSmall(Finding, code="groups-too-small"):
+    """Groups have too few rows to show a limit, even without a single error."""
+
+    groups: tuple[str, ...]
+    limit: str
+    need: int
+    """How many rows it takes."""
+    of: str
+    """What is counted: "negatives"."""
+    have: int
+    """How many the largest of these groups has."""
+    example = {
+        "groups": ("lu", "mt"),
+        "limit": "fpr <= 0.01",
+        "need": 299,
+        "of": "negatives",
+        "have": 120,
+    }
+
+    def text(self, on: Surface) -> str:
+        few = len(self.groups) == 1
+        names = ", ".join(map(shown, self.groups[:5])) + (" …" if len(self.groups) > 5 else "")
+        return (
+            f"guaranteeing {self.limit} in {'group' if few else 'each of the groups'} {names} "
+            f"needs at least {self.need:,} {self.of}; {'it has' if few else 'the largest has'} "
+            f"{self.have:,}. Merge groups, add rows, or lower {on.parameter('confidence')}."
+        )
+
+
+class GroupsInfeasible(Finding, code="groups-infeasible"):
+    """No thresholds satisfy what is asked of all groups."""
+
+    limits: tuple[str, ...]
+    confidence: float | None = None
+    example = {"limits": ("fpr <= 0.01 in each group", "recall >= 0.9 in each group")}
+
+    def text(self, on: Surface) -> str:
+        asked = " and ".join(self.limits)
+        if self.confidence is None:
+            return f"no threshold satisfies {asked}. A weaker limit would help."
+        return (
+            f"no threshold can be guaranteed to satisfy {asked} at {100 * self.confidence:g} % "
+            "confidence on these rows. More rows, a lower confidence level or a weaker limit would "
+            "help."
+        )
