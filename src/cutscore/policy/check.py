@@ -405,7 +405,7 @@ def _verdict(
         return CheckState.UNKNOWN, "No expected value can be tested on these rows"
     exceeded = [one.limit for one in limits if one.state == "exceeded"]
     also = f"; exceeded, but not significantly: {', '.join(exceeded)}" if exceeded else ""
-    return CheckState.AGREES, f"Consistent with expectations: {tested} of {tested}{also}"
+    return CheckState.AGREES, f"Consistent with expectations: {tested} of {tested} measures{also}"
 
 
 def _headline(one: Outcome) -> str:
