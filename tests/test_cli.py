@@ -536,7 +536,7 @@ def test_a_report_shows_the_command_that_made_it(tmp_path):
 @pytest.mark.usefixtures("made_model")
 def test_a_fit_that_writes_nothing_says_so(capsys):
     words = ["fit", "t.csv", "--target", "y", "--learner", "fisher"]
-    said = "cutscore: nothing was saved: add -o model.json.\n"
+    said = "cutscore: nothing was saved; to save, add -o model.json.\n"
     assert main(words) == 0
     assert capsys.readouterr().err.endswith(said)
     assert main([*words, "-o", "other.json"]) == 0

@@ -115,7 +115,7 @@ def test_it_is_the_choice_on_the_rows(capsys: Capture, tmp_path: Path) -> None:
 def test_nothing_is_written_unless_asked(made: Path, capsys: Capture) -> None:
     before = {path.name: path.read_bytes() for path in made.iterdir()}
     out, err = asked(capsys, "model.json", "--prior", "0.1")
-    assert err == "cutscore: nothing was saved: add -o new.json.\n"
+    assert err == "cutscore: nothing was saved; to save, add -o new.json.\n"
     assert out.splitlines()[0].split() == ["current", "new"]
     assert asked(capsys, "model.json", "--prior", "0.1", "--quiet") == (out, "")
     assert as_json(capsys, "model.json", "--prior", "0.1")["written"] is None

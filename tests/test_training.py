@@ -466,10 +466,10 @@ def test_weights_are_on_record():
     assert note.share == pytest.approx(np.average(data["y"], weights=data["w"]))
     assert "\n  on these rows (weighted)\n" in summarise_fit(t).text()
     page = render(summarise_fit(t), "t")
-    assert "<p>Weight of the rows at this threshold.</p>" in page
+    assert "<p>Total weight of rows at this threshold.</p>" in page
     assert "% consistency band" in page
     plain = render(summarise_fit(train(table(400), "y", learner="mean-difference")), "t")
-    assert "<p>Rows at this threshold.</p>" in plain
+    assert "<p>Number of rows at this threshold.</p>" in plain
 
 
 def test_a_unit_must_have_a_name():

@@ -107,8 +107,7 @@ COMMANDS = (
         "evaluate",
         "FILE [--label NAME] [--score NAME] [options]",
         "evaluate scores: AUC, calibration and the best threshold",
-        "Reports AUC, precision, calibration and the best threshold, with confidence intervals, "
-        "for one score or for several scores on the same rows.",
+        "Reports confidence intervals, for one score or for several scores on the same rows.",
         "cutscore evaluate scores.parquet --label y --score s --cost fp=1,fn=20 --report "
         "report.html",
         {
@@ -162,7 +161,7 @@ COMMANDS = (
         "apply a model or a policy to new rows",
         "A model adds the columns score, llr (log-likelihood ratio), probability, decision and "
         "why. A policy reads the score from the table and adds only llr, probability and "
-        "decision. These are empty if the score is missing.",
+        "decision. All three are empty if the score is missing.",
         "cutscore apply model.json new.csv -o decided.parquet",
         {
             "model": _of("model"),
@@ -183,7 +182,7 @@ COMMANDS = (
     Command(
         "revise",
         "MODEL [--cost fp=1,fn=50] [--prior SHARE] [--subject-to LIMIT] [options]",
-        "choose a new threshold after costs, limits or the prior change",
+        "choose a new threshold for new costs, limits or prevalence",
         "Nothing is refitted: the new threshold is chosen on the evidence stored in MODEL. "
         "Anything you don't specify keeps its current value. Without -o, the change is shown but "
         "not saved.",
@@ -290,7 +289,7 @@ COMMANDS = (
     Command(
         "completion",
         "SHELL",
-        "print a completion script for a shell",
+        "print a shell completion script",
         "",
         'eval "$(cutscore completion bash)"',
         {"shell": _of("shell")},

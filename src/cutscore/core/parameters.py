@@ -153,7 +153,7 @@ AIM = (
     Parameter(
         "costs",
         "cost of a false alarm (fp) and of a miss (fn); optionally also the benefit of a true "
-        "positive (tp) and of a true negative (tn), and the cost of a review (review), which makes "
+        "positive (tp) and of a true negative (tn), and the cost of a review (review), which gives "
         "two thresholds: pass, review or block",
         "fp=1,fn=20",
         option="--cost",
@@ -166,8 +166,8 @@ AIM = (
     ),
     Parameter(
         "subject_to",
-        "limit, such as 'precision >= 0.9', 'fpr <= 0.1 %' or 'flagged <= 500'; repeatable. One on "
-        "reviewed or review_rate makes two thresholds",
+        "limit, such as 'precision >= 0.9', 'fpr <= 0.1 %' or 'flagged <= 500'; repeatable. A "
+        "limit on reviewed or review_rate gives two thresholds",
         "LIMIT",
         many=True,
     ),
@@ -260,7 +260,7 @@ OTHERS = (
     Parameter("reasons", "number of reasons to list in the why column", "N", "whole", default=3),
     Parameter(
         "threshold",
-        "set the threshold directly, ignoring costs, limits and prior; to review cases, give "
+        "set the threshold directly, ignoring costs, limits and prior; for two thresholds, give "
         "REVIEW,BLOCK",
         "SCORE",
         "thresholds",

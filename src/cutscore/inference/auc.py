@@ -82,8 +82,8 @@ def auc_interval(s: Sweep, *, level: float = 0.95, method: str = "score") -> Int
     if method in ("bootstrap", "bca"):
         how = "percentile" if method == "bootstrap" else "bca"
         return bootstrap(s, auc, level=level, method=how).interval
-    check_sweep(s).needs_both_classes("an interval of the AUC")
-    sizes = sizes_of(s, "an interval of the AUC")
+    check_sweep(s).needs_both_classes("a confidence interval for the AUC")
+    sizes = sizes_of(s, "a confidence interval for the AUC")
     if method == "newcombe":
         return newcombe(s.auc, *sizes, level)
     # One row of a class has no variance that could be estimated: any may be true.

@@ -320,13 +320,13 @@ def draw_benefit(summary: Summary) -> Chart:
     )
     more = [Swatch("line dashed", "flag all"), Swatch("line grey", "flag none")]
     if any(one.decision_curve.acting is not None for one in summary.scores):
-        words = f"threshold at the stated probability ({100 * summary.asked.level:g} % CI)"
+        words = f"acting at the threshold probability ({100 * summary.asked.level:g} % CI)"
         more.append(Swatch("line dotted", words))
     if len(summary.scores) == 1:
         more.insert(0, Swatch("line", "best threshold on the score", 0))
     note = (
-        "Net benefit is the share of true positives minus the share of false positives, weighted "
-        "by the odds of the threshold probability, the probability at which one would act."
+        "Net benefit is the share of true positives minus the share of false positives times the "
+        "odds of the threshold probability. That is the lowest probability at which one would act."
     )
     return Chart("nb", "Decision curve", [panel], note, _legend(summary, *more))
 

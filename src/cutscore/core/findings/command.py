@@ -68,7 +68,7 @@ class NothingWritten(Note, code="nothing-written"):
     example = {"file": "model.json"}
 
     def text(self, on: Surface) -> str:
-        return f"nothing was saved: add {on.fix(Fix('output', self.file))}."
+        return f"nothing was saved; to save, add {on.fix(Fix('output', self.file))}."
 
 
 class RowsFlagged(Note, code="rows-flagged"):

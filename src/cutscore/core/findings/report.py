@@ -207,7 +207,7 @@ class Infeasible(Notice, code="infeasible"):
 
     def hint(self, on: Surface) -> str:
         if self.confidence is None:
-            return "A weaker limit would help."
+            return "Consider relaxing a limit."
         return "More rows, a lower confidence level or a weaker limit would help."
 
     def text(self, on: Surface) -> str:

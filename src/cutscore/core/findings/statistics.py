@@ -154,7 +154,7 @@ class SquaresMissing(Finding, code="squares-missing"):
         "{what} of weighted rows needs sums of squared weights, which this sweep does not have. "
         "Create it with sweep(y, score, weight, squares=True)."
     )
-    example = {"what": "an interval of the AUC"}
+    example = {"what": "a confidence interval for the AUC"}
 
 
 class SweepCompact(Finding, code="sweep-compact"):
