@@ -58,6 +58,7 @@ def test_what_is_excused_is_one_short_table() -> None:
     assert {name: checks for name, checks in excused.items() if checks} == {
         "Perceptron": [equivalence.format("dense"), equivalence.format("sparse")],
         "Structural": ["check_class_weight_classifiers"],
+        "StructuralCV": ["check_class_weight_classifiers"],
     }
     assert expected_failed_checks(Structural("error")) == {}
 

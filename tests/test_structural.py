@@ -21,11 +21,11 @@ from sklearn.svm import LinearSVC
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import cutscore as cs
-from cutscore.estimators import Structural, expected_failed_checks
+from cutscore.estimators import Structural, StructuralCV, expected_failed_checks
 from cutscore.linear import surrogates
 from cutscore.linear.cutting_planes import minimise, on_simplex
 from cutscore.linear.rows import ArrayRows
-from cutscore.linear.structural import RowRisk, as_trainable, structural
+from cutscore.linear.structural import RowRisk, as_trainable, scaled_C, search_C, structural
 from cutscore.linear.surrogates import Classes, Masses, Surrogate
 from raising import finding, warned
 
@@ -420,6 +420,7 @@ def test_as_named_ranks_and_its_constant_runs_away(aim: str) -> None:
         Structural("auc", cv=2),
         Structural("precision@k", k=0.5, cv=2),
         Structural("error", threshold="cross-fit", cv=2),
+        StructuralCV("f1", Cs=(0.1, 1.0), cv=2),
     ],
     expected_failed_checks=expected_failed_checks,
 )
@@ -530,10 +531,106 @@ def test_says_when_the_surrogate_teaches_nothing(aim: str) -> None:
     assert not line.coef_.any()
 
 
+def test_says_so_next_to_zero_as_well() -> None:
+    """A minimum with 0.99999 of the objective at 0 taught nothing either, whatever tol is."""
+    x, y = _rare(2000, 2.5)
+    with warned("learned-nothing", UserWarning):
+        line = Structural("balanced", C=1e-8, tol=1e-9).fit(x, y)
+    assert line.coef_.any()
+    fit = line.fit_
+    assert 0.9999 * fit.at_zero < fit.objective < fit.at_zero
+
+
+@pytest.mark.parametrize("aim", [*AIMS, cs.Costs(fp=1, fn=10)], ids=_named)
+def test_scaled_C_means_the_same_at_any_size(aim: Any) -> None:
+    """Copies of rows, other units of features and their offset change the scores by rounding."""
+    one = Structural(aim, threshold="zero", tol=1e-6, max_iter=5000)
+    k = {"precision@20": "precision@60"}
+    three = Structural(k.get(aim, aim) if isinstance(aim, str) else aim, threshold="zero")
+    three.set_params(tol=1e-6, max_iter=5000)
+    first = one.fit(X, Y)
+    copies = three.fit(np.tile(X, (3, 1)), np.tile(Y, 3))
+    assert pytest.approx(first.C_ / 3, rel=0.01) == copies.C_
+    scores, again = first.decision_function(X), copies.decision_function(X)
+    np.testing.assert_allclose(again, scores, rtol=0, atol=0.02 * np.ptp(scores))
+    C = first.C_
+    assert pytest.approx(C / 1e6, rel=0.01) == one.fit(1000 * X + 7, Y).C_
+
+
+@pytest.mark.parametrize("n", [1000, 100_000])
+def test_the_default_C_is_near_the_best(n: int) -> None:
+    x, y = _rare(n + 20_000, 2.5)
+    train, test = slice(0, n), slice(n, None)
+
+    def f1(model: Any) -> float:
+        scores = model.fit(x[train], y[train]).decision_function(x[test])
+        return float(cs.sweep(y[test], scores).at(0.0).f1)
+
+    default = Structural("f1")
+    value = f1(default)
+    best = max(f1(Structural("f1", C=default.C_ * k, tol=1e-2)) for k in (0.1, 10.0))
+    assert value > best - 0.03
+
+
+def test_costs_are_weights_of_errors() -> None:
+    costs = cs.Costs(fp=1, fn=8, tp=2)
+    weight = np.where(Y == 1, 10.0, 1.0)
+    n, mass = len(Y), weight.sum()
+    ours = Structural(costs, C=0.5, tol=1e-8, max_iter=10**4).fit(X, Y)
+    error = Structural("error", C=0.5 * n / mass, tol=1e-8, max_iter=10**4)
+    error.fit(X, Y, sample_weight=weight)
+    assert ours.objective_ == pytest.approx(error.objective_, rel=1e-7)
+    np.testing.assert_allclose(ours.coef_, error.coef_, rtol=0, atol=2e-3)
+    with finding("bad-argument", parameter="measure"):
+        as_trainable(cs.Costs(fp=1, fn=8, review=0.1))
+
+
+@pytest.mark.parametrize("aim", [*AIMS, cs.Costs(fp=1, fn=10)], ids=_named)
+def test_a_search_scores_rows_left_out_by_the_measure(aim: Any) -> None:
+    """The same as fits from nothing, to the tolerance of the search."""
+    fold = np.arange(len(Y)) % 3
+    found = search_C(ArrayRows(X, Y == 1), as_trainable(aim), fold, path=(1.0, 0.1))
+    splits = [(np.flatnonzero(fold != k), np.flatnonzero(fold == k)) for k in range(3)]
+    model = StructuralCV(aim, Cs=(0.1, 1.0), cv=splits).fit(X, Y)
+    assert model.Cs_.tolist() == list(found.Cs) == sorted(found.Cs)
+    assert model.scores_.tolist() == list(found.scores)
+    assert model.C_ == found.C
+    measure = as_trainable(aim).for_rows(Masses.of(None, int(Y.sum()), int((1 - Y).sum())))
+    for multiple, score in zip((0.1, 1.0), found.scores, strict=True):
+        cold = []
+        for k in range(3):
+            rows = ArrayRows(X[fold != k], Y[fold != k] == 1)
+            masses = RowRisk(rows, measure.surrogate, 1.0).masses
+            C = multiple * scaled_C(rows, measure, masses)
+            line = structural(rows, measure, C=C).detector
+            cold.append(measure.held_out(Y[fold == k] == 1, line.scores(X[fold == k])))
+        assert score == pytest.approx(np.mean(cold), abs=0.1 * max(abs(score), 0.2))
+
+
+def test_the_measure_of_rows_left_out_by_another_route() -> None:
+    rng = np.random.default_rng(0)
+    scores, y = np.round(rng.normal(size=200) + Y[:200], 1), Y[:200] == 1
+    weight = rng.integers(1, 4, 200).astype(float)
+    s = cs.sweep(y, scores, weight)
+    assert as_trainable("auc").held_out(y, scores, weight) == pytest.approx(s.auc, rel=1e-12)
+    f1 = as_trainable("f1").held_out(y, scores, weight)
+    assert f1 == pytest.approx(s.at(0.0).f1, rel=1e-12)
+    distinct = rng.permutation(200).astype(float)
+    top = y[np.argsort(-distinct)[:20]].mean()
+    at_k = as_trainable("precision@20").held_out(y, distinct)
+    assert at_k == pytest.approx(top * 20 / min(20, y.sum()), rel=1e-12)
+
+
+def test_a_search_refuses_a_path_of_nothing() -> None:
+    for path in ((), (0.0,), (-1.0, 1.0)):
+        with finding("bad-argument", parameter="Cs"):
+            StructuralCV(Cs=path).fit(X, Y)
+
+
 def test_stalls_rather_than_looping_where_floats_are_at_their_end() -> None:
     x, y = _rare(500, 2.5)
     with warned("not-converged", ConvergenceWarning, learner="Structural"):
-        line = Structural("f1", max_iter=10**6).fit(x * [1e-8, 1e8, 1, 1, 1, 1, 1, 1], y)
+        line = Structural("f1", C=1.0, max_iter=10**6).fit(x * [1e-8, 1e8, 1, 1, 1, 1, 1, 1], y)
     assert line.n_iter_ < 1000
 
 

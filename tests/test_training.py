@@ -68,8 +68,9 @@ def test_the_detector_is_the_line_of_its_learner_on_all_rows(learner):
     e = Encoding.fit(data, target="y")
     X, y = e.transform(data), data["y"] == 1
     # Fold by fold, as training orders the rows.
-    order = np.argsort(TrainingLabels(y, 1, 0, None, None, None, ()).folds(5, 0), kind="stable")
-    line = LEARNERS[learner].fit(rows(X[order], y[order]), None)
+    fold = TrainingLabels(y, 1, 0, None, None, None, ()).folds(5, 0)
+    order = np.argsort(fold, kind="stable")
+    line = LEARNERS[learner].fit(rows(X[order], y[order]), None, fold[order])
     w, b = line.detector.w, line.detector.b
     assert np.array_equal(t.line.w, w)
     assert np.allclose(t.detector.scores(data), X @ w + b, rtol=1e-9, atol=1e-9)
@@ -109,7 +110,7 @@ def test_scores_out_of_fold_come_from_the_other_rows():
     X = Encoding.of(data, roles, Limits(), None).transform(data)
     seen: list[Any] = []
 
-    def spy(given: Any, _: Any) -> Fit:
+    def spy(given: Any, *_: Any) -> Fit:
         seen.append(given.reduce(lambda block: [(block.X, block.y)], operator.add))
         k = float(len(seen))
         return Fit(LinearDetector(np.full(given.features, k), k * k))
@@ -361,13 +362,13 @@ def test_auto_takes_the_simplest_of_equally_good_ones_only():
 
 
 def test_a_learner_that_learned_nothing_is_never_taken(monkeypatch):
-    def nothing(given: Any, _: Any) -> Fit:
+    def nothing(given: Any, *_: Any) -> Fit:
         return Fit(LinearDetector(np.zeros(given.features), 0.0), converged=False)
 
     for name in ("mean-difference", "gaussian"):
         monkeypatch.setitem(LEARNERS, name, replace(LEARNERS[name], fit=nothing))
     t = train(table(), "y")
-    assert t.learner == "logistic"
+    assert t.learner in ("logistic", "structural")
     notes = {c.name: c.notes for c in t.compared}
     assert notes["gaussian"] == (LearnerEmpty(5, 5),)
     assert notes["logistic"] == ()
@@ -511,8 +512,8 @@ def test_folds_that_disagree_are_told():
 def test_a_learner_that_stopped_early_says_so(monkeypatch):
     own = LEARNERS["logistic"]
 
-    def early(given: Any, goal: Any) -> Fit:
-        return Fit(own.fit(given, goal).detector, converged=False)
+    def early(given: Any, *more: Any) -> Fit:
+        return Fit(own.fit(given, *more).detector, converged=False)
 
     monkeypatch.setitem(LEARNERS, "logistic", replace(own, fit=early))
     t = train(table(), "y", learner="logistic")
@@ -521,7 +522,7 @@ def test_a_learner_that_stopped_early_says_so(monkeypatch):
 
 
 def test_learners_that_fail_are_noted_not_fatal(monkeypatch):
-    def fails(_: Any, __: Any) -> Fit:
+    def fails(*_: Any) -> Fit:
         raise MemoryError
 
     monkeypatch.setitem(LEARNERS, "gaussian", replace(LEARNERS["gaussian"], fit=fails))
@@ -581,7 +582,7 @@ def test_sparse_files_stay_sparse(tmp_path: Path, monkeypatch):
         raise AssertionError("made dense")
 
     monkeypatch.setattr("cutscore.tables.formats.libsvm.LibsvmPart.batches", refuse)
-    t = train(source, "label")
+    t = train(source, "label", learner="logistic")
     assert t.detector.training.auc > 0.85
     assert t.detector.policy.labels.positive == 1
     assert len(t.detector.columns) == len(np.unique(X.indices))
@@ -745,13 +746,32 @@ def test_weights_for_one_standard_deviation_of_a_feature():
             assert w.scaled == pytest.approx(t.line.w[j] * X[:, j].std(), rel=1e-9)
 
 
+def test_structural_is_trained_for_the_costs(monkeypatch):
+    """For the weighted error, with a C of its path; before, for the AUC, and nobody was told."""
+    from cutscore.linear import structural as module
+
+    kinds: list[str] = []
+    own = module.structural
+
+    def spy(rows: Any, aim: Any, **options: Any) -> Fit:
+        kinds.append(aim.kind)
+        return own(rows, aim, **options)
+
+    monkeypatch.setattr(module, "structural", spy)
+    train(table(), "y", learner="structural", costs=cs.Costs(fp=1, fn=10))
+    assert set(kinds) == {"cost"}
+    kinds.clear()
+    train(table(), "y", learner="structural")
+    assert set(kinds) == {"auc"}
+
+
 def test_auto_shows_structural_a_sample_of_many_rows(monkeypatch):
     sizes: dict[str, set[int]] = {}
 
     def watched(learner: Any) -> Any:
-        def run(rows: Any, goal: Any) -> Fit:
+        def run(rows: Any, *more: Any) -> Fit:
             sizes.setdefault(learner.name, set()).add(len(rows))
-            return learner.fit(rows, goal)
+            return learner.fit(rows, *more)
 
         return replace(learner, fit=run, sample_above=learner.sample_above and 100)
 

@@ -18,7 +18,7 @@ from cutscore.estimators._closed import Fisher, GaussianDiscriminant, LeastSquar
 from cutscore.estimators._decision import DecisionClassifier
 from cutscore.estimators._logistic import Logistic
 from cutscore.estimators._perceptron import Perceptron
-from cutscore.estimators._structural import Structural
+from cutscore.estimators._structural import Structural, StructuralCV
 
 __all__ = [
     "DecisionClassifier",
@@ -30,5 +30,6 @@ __all__ = [
     "MeanDifference",
     "Perceptron",
     "Structural",
+    "StructuralCV",
     "expected_failed_checks",
 ]

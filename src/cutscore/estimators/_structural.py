@@ -1,12 +1,13 @@
-"""Structural: a linear classifier trained for the measure itself."""
+"""Structural and StructuralCV: linear classifiers trained for the measure itself."""
 
 from __future__ import annotations
 
 import warnings
+from collections.abc import Sequence
 from dataclasses import replace
 from math import inf
 from numbers import Integral
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from sklearn.model_selection import check_cv
@@ -33,13 +34,24 @@ from cutscore.estimators._base import (
 from cutscore.estimators._types import ClassWeight, Folds
 from cutscore.linear import Fit, LinearDetector
 from cutscore.linear.rows import ArrayRows, Floats
-from cutscore.linear.structural import RowRisk, TrainableMeasure, as_trainable, structural
+from cutscore.linear.structural import (
+    C_PATH,
+    RowRisk,
+    TrainableMeasure,
+    as_trainable,
+    scaled_C,
+    search_C,
+    structural,
+)
+from cutscore.measures.costs import Costs
 from cutscore.measures.registry import Measure, f
 from cutscore.sweeps.sweep import sweep
 
 # Measures for which the two classes are the same but for their names.
 _SYMMETRIC = ("auc", "balanced", "error")
 _THRESHOLDS = ("auto", "zero", "cross-fit")
+# A minimum with more than this share of the objective at w = 0 has learned nothing.
+_NOTHING = 1 - 1e-4
 
 
 class Structural(LinearEstimator):
@@ -56,10 +68,11 @@ class Structural(LinearEstimator):
 
     Parameters
     ----------
-    measure : str or Measure, default "f1"
+    measure : str, Measure or Costs, default "f1"
         ``"f1"``, ``cutscore.f(beta)``, ``"balanced"``, ``"error"``, ``"precision@k"`` or
         ``"recall@k"`` (or ``"precision@100"``, ``"recall@5%"``), ``"prbep"``, the precision where
-        as many are flagged as there are positives, or ``"auc"``. All but balanced, error and AUC
+        as many are flagged as there are positives, or ``"auc"``. ``cutscore.Costs(fp=1, fn=20)`` is
+        the cost of errors: hinge losses weighted by it. All but balanced, error and AUC
         concern the positives: a warning names the class taken as positive, if the labels are not
         0/1, False/True or -1/1.
     k : float, optional
@@ -72,10 +85,13 @@ class Structural(LinearEstimator):
         any k. If the true labelling is not among these, the surrogate decreases as b moves all
         scores up (recall, k < P) or down (precision, k > P), limited only by the penalty: scores
         then rank, but 0 has no meaning, and ``threshold="zero"`` should not be used.
-    C : float, default 1.0
+    C : float or "scale", default "scale"
         Weight of the surrogate against ‖w‖², per row: as in ``LinearSVC``, whose objective (with
-        hinge loss) is that of ``measure="error"``. SVM-perf's C is C·n/100. Rare positives and F
-        measures need a large C.
+        hinge loss) is that of ``measure="error"``. SVM-perf's C is C·n/100. ``"scale"`` is
+        1000 / (n V πᵖ), where V is the sum of the variances of the features, π the share of
+        positives, and p = 0 for the AUC, 1 for error and costs and 2 for the other measures: the
+        penalty then means the same for any number of rows, any scale of the features, and rare
+        positives. :class:`StructuralCV` searches for the best.
     tol : float, default 1e-3
         Stop when ``gap_`` is at most this share of the objective.
     max_iter : int, default 1000
@@ -103,6 +119,8 @@ class Structural(LinearEstimator):
         ½‖w‖² + C·n·R and its certificate, before ``"cross-fit"`` shifts b.
     n_iter_, passes_, converged_
         Iterations, passes over all rows, and whether ``tol`` was reached.
+    C_
+        The value of C.
 
     Notes
     -----
@@ -134,11 +152,11 @@ class Structural(LinearEstimator):
 
     def __init__(  # noqa: PLR0913 - parameters of scikit-learn's kind
         self,
-        measure: str | Measure = "f1",
+        measure: str | Measure | Costs = "f1",
         *,
         k: float | None = None,
         as_named: bool = False,
-        C: float = 1.0,
+        C: float | Literal["scale"] = "scale",
         tol: float = 1e-3,
         max_iter: int = 1000,
         threshold: str = "auto",
@@ -160,10 +178,11 @@ class Structural(LinearEstimator):
         self.verbose = verbose
 
     def _learn(self, rows: ArrayRows) -> Fit:
-        for name in ("C", "tol", "intercept_scaling"):
+        for name in ("tol", "intercept_scaling"):
             value = getattr(self, name)
             if not 0 < number(value) < inf:
                 raise DataError(BadArgument(name, "be a positive number", value))
+        self._check_C()
         if not (number(self.max_iter) >= 1 and int(self.max_iter) == self.max_iter):
             raise DataError(BadArgument("max_iter", "be an integer of at least 1", self.max_iter))
         one_of("threshold", self.threshold, _THRESHOLDS)
@@ -173,8 +192,9 @@ class Structural(LinearEstimator):
             other, taken = self.classes_.tolist()
             warnings.warn(CutscoreWarning(PositiveAssumed(taken, other)), stacklevel=3)
         crossed = self.threshold == "cross-fit" or (self.threshold == "auto" and not aim.has_zero)
-        splits = self._splits(rows) if crossed else []
-        fit = self._solve(rows, aim, "training")
+        splits = self._splits(rows) if crossed or self._searches else []
+        self.C_ = self._choose_C(rows, aim, splits)
+        fit = self._solve(rows, aim, "training", self.C_)
         self._warn(fit)
         self.objective_, self.gap_ = fit.objective, fit.gap
         self.passes_, self.converged_ = fit.passes, fit.converged
@@ -184,10 +204,30 @@ class Structural(LinearEstimator):
             fit = replace(fit, detector=LinearDetector(raw.w, raw.b - shift))
         return fit
 
+    _searches = False
+    """Whether C is chosen on folds."""
+
+    def _check_C(self) -> None:
+        if self.C != "scale" and not 0 < number(self.C) < inf:
+            raise DataError(BadArgument("C", "be a positive number or 'scale'", self.C))
+
+    def _choose_C(
+        self,
+        rows: ArrayRows,
+        aim: TrainableMeasure,
+        splits: list[tuple[Any, Any]],  # noqa: ARG002 - StructuralCV's
+    ) -> float:
+        return scaled_C(rows, aim) if isinstance(self.C, str) else float(self.C)
+
+    def _fold_C(self) -> float | Literal["scale"]:
+        """C of the fits that a threshold is cross-fitted with."""
+        return "scale" if isinstance(self.C, str) else self.C_
+
     def _warn(self, fit: Fit) -> None:
         """Warn if the fit has not converged, or has learned nothing."""
         assert fit.gap is not None
         assert fit.objective is not None
+        assert fit.at_zero is not None
         if not fit.converged:
             why = (
                 "Raise max_iter"
@@ -199,15 +239,17 @@ class Structural(LinearEstimator):
             hint = f"{why}. Standardise the features, or lower C."
             early = NotConverged("Structural", fit.iterations, self.max_iter, hint, state)
             warnings.warn(StoppedEarly(early), stacklevel=4)
-        elif not fit.detector.w.any():
-            warnings.warn(CutscoreWarning(LearnedNothing("Structural")), stacklevel=4)
+        elif not fit.detector.w.any() or fit.objective > _NOTHING * fit.at_zero > 0:
+            warnings.warn(CutscoreWarning(LearnedNothing(type(self).__name__)), stacklevel=4)
 
-    def _solve(self, rows: ArrayRows, aim: TrainableMeasure, label: str) -> Fit:
+    def _solve(
+        self, rows: ArrayRows, aim: TrainableMeasure, label: str, C: float | Literal["scale"]
+    ) -> Fit:
         with progress(f"Structural: {label}", self.verbose) as report:
             return structural(
                 rows,
                 aim,
-                C=self.C,
+                C=C,
                 tol=self.tol,
                 max_iter=self.max_iter,
                 bias=self.intercept_scaling,
@@ -222,8 +264,8 @@ class Structural(LinearEstimator):
         codes[kept] = rows.y
         least = int(min(np.count_nonzero(rows.y), np.count_nonzero(~rows.y)))
         if isinstance(self.cv, Integral) and least < int(self.cv):
-            what = f"a cross-fitted threshold with cv={self.cv}"
-            hint = "Use fewer folds, or threshold='zero'."
+            what = f"cross-validation with cv={self.cv}"
+            hint = "Use fewer folds, or Structural with threshold='zero'."
             raise UndefinedError(TooFew(what, int(self.cv), "rows of each class", least, hint))
         # Rows of weight 0 are not in any fold, unless the user has assigned them.
         if isinstance(self.cv, Integral):
@@ -266,7 +308,8 @@ class Structural(LinearEstimator):
         scores = np.empty(len(rows.y))
         for i, (train, test) in enumerate(splits):
             part = part_of(train)
-            model = self._solve(part, settled, f"fold {i + 1} of {len(splits)}").detector
+            label = f"fold {i + 1} of {len(splits)}"
+            model = self._solve(part, settled, label, self._fold_C()).detector
             scores[test] = model.scores(rows.X[test]) - own(model, part)
         here = final.scores(rows.X) - (shift := own(final, rows))
         threshold = _threshold(rows.y, scores, rows.weight, settled)
@@ -275,6 +318,101 @@ class Structural(LinearEstimator):
         low, high = float(both.min()), float(both.max())
         room = max(high - low, 1e-9 * max(abs(low), abs(high)), 1e-300)
         return shift + min(max(threshold, low - room), high + room)
+
+
+class StructuralCV(Structural):
+    """:class:`Structural` with C chosen by cross-validation, on the measure itself.
+
+    Parameters
+    ----------
+    measure, k, as_named, tol, max_iter, threshold, intercept_scaling, class_weight, verbose
+        As for :class:`Structural`.
+    Cs : sequence of float, default (0.01, 0.1, 1, 10, 100)
+        What to try, as multiples of ``C="scale"``, so that they mean the same in each fold.
+    cv : int, splitter or iterable, default 5
+        Folds, as in scikit-learn: for C, and for the threshold if it is cross-fitted.
+
+    Attributes
+    ----------
+    C_
+        The value of C with the highest mean of the measure on rows left out; that of all rows. Of
+        equal ones it is the lowest.
+    Cs_, scores_
+        The values of C that were tried, from the lowest up, and the mean of the measure for each.
+        F, balanced accuracy, errors and costs are measured at the threshold 0 (errors and costs
+        are negated); measures at k by the k highest scores.
+    coef_, intercept_, classes_, fit_, detector_, objective_, gap_, n_iter_, passes_, converged_
+        As for :class:`Structural`, of the fit to all rows.
+
+    Notes
+    -----
+    Values are tried from the lowest up. Each fit starts from the line and the cutting planes of the
+    one before, since a plane is a bound for any C, and ends at a gap of 1 %. The search ends where
+    two values in a row are no better.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_classification
+    >>> from cutscore.estimators import StructuralCV
+    >>> X, y = make_classification(2000, weights=[0.95], flip_y=0.02, random_state=1)
+    >>> model = StructuralCV("f1", cv=3).fit(X, y)
+    >>> model.C_ in model.Cs_[model.scores_ == model.scores_.max()]
+    True
+    """
+
+    _searches = True
+
+    def __init__(  # noqa: PLR0913 - parameters of scikit-learn's kind
+        self,
+        measure: str | Measure | Costs = "f1",
+        *,
+        k: float | None = None,
+        as_named: bool = False,
+        Cs: Sequence[float] = C_PATH,
+        tol: float = 1e-3,
+        max_iter: int = 1000,
+        threshold: str = "auto",
+        cv: Folds = 5,
+        intercept_scaling: float = 1.0,
+        class_weight: ClassWeight = None,
+        verbose: bool = False,
+    ) -> None:
+        self.measure = measure
+        self.k = k
+        self.as_named = as_named
+        self.Cs = Cs
+        self.tol = tol
+        self.max_iter = max_iter
+        self.threshold = threshold
+        self.cv = cv
+        self.intercept_scaling = intercept_scaling
+        self.class_weight = class_weight
+        self.verbose = verbose
+
+    def _check_C(self) -> None:
+        if not len(self.Cs) or not all(0 < number(C) < inf for C in self.Cs):
+            rule = "be positive numbers, at least one: multiples of C='scale'"
+            raise DataError(BadArgument("Cs", rule, self.Cs))
+
+    def _choose_C(
+        self, rows: ArrayRows, aim: TrainableMeasure, splits: list[tuple[Any, Any]]
+    ) -> float:
+        fold = np.empty(len(rows.y), np.intp)
+        for i, (_, test) in enumerate(splits):
+            fold[test] = i
+        found = search_C(
+            rows,
+            aim,
+            fold,
+            path=[float(C) for C in self.Cs],
+            max_iter=self.max_iter,
+            bias=self.intercept_scaling,
+        )
+        self.Cs_, self.scores_ = np.array(found.Cs), np.array(found.scores)
+        return found.C
+
+    def _fold_C(self) -> float:
+        return self.C_
 
 
 def _threshold(codes: Array, scores: Floats, weight: Floats | None, aim: TrainableMeasure) -> float:
@@ -286,5 +424,5 @@ def _threshold(codes: Array, scores: Floats, weight: Floats | None, aim: Trainab
         k = float(np.rint(k)) if not s.weighted else k
         point = choose(s, "recall", subject_to=f"flagged <= {k * (1 + 1e-12)!r}")
     else:
-        point = choose(s, "error" if aim.kind == "error" else "balanced")
+        point = choose(s, aim.costs or ("error" if aim.kind == "error" else "balanced"))
     return point.threshold

@@ -65,6 +65,8 @@ class CertifiedMinimum:
     iterations: int
     passes: int
     converged: bool
+    at_zero: float
+    """The objective of w = 0."""
 
     @property
     def gap(self) -> float:
@@ -79,9 +81,14 @@ def minimise(  # noqa: PLR0913 - what the benchmark varies
     max_iter: int = 1000,
     line_search: bool = True,
     start: Floats | None = None,
+    model: Model | None = None,
     on_step: Callable[[Step], None] | None = None,
 ) -> CertifiedMinimum:
-    """The minimum, to a certified gap of ``tol`` times the objective, from ``start`` or 0."""
+    """The minimum, to a certified gap of ``tol`` times the objective, from ``start`` or 0.
+
+    ``model`` holds the planes of the same R for another C, which are below R for any C; those that
+    are found are added to it.
+    """
     w, s = np.zeros(risk.size), risk.zero()
     here = worst = risk.worst(s)
     value, bound = C * worst.value, -np.inf
@@ -90,7 +97,8 @@ def minimise(  # noqa: PLR0913 - what the benchmark varies
         w, s = start, risk.scores(start)
         here = worst = risk.worst(s)
         value = _objective(C, w, worst)
-    model, passes = _Model(C), 0
+    model, passes = model or Model(), 0
+    model.C = C
     iteration = moved = 0
     for iteration in range(1, max_iter + 1):
         model.add(risk.gradient(worst.slope), worst.loss)
@@ -122,7 +130,7 @@ def minimise(  # noqa: PLR0913 - what the benchmark varies
     if of_zero <= value:  # which a way from elsewhere may miss by a hair
         w, value = np.zeros(risk.size), of_zero
     return CertifiedMinimum(
-        w, value, bound, iteration, passes, value - bound <= _goal(tol, value, w)
+        w, value, bound, iteration, passes, value - bound <= _goal(tol, value, w), of_zero
     )
 
 
@@ -234,11 +242,11 @@ def _lowest(left: _Point, right: _Point, straight: float, curve: float) -> float
     return min(max(cross, bottom_right), bottom_left)
 
 
-class _Model:
+class Model:
     """The planes, and the minimum of ½‖w‖² + C·max over them."""
 
-    def __init__(self, C: float) -> None:
-        self.C = C
+    def __init__(self) -> None:
+        self.C = 1.0
         self.planes: list[Floats] = []
         self.offset: Floats = np.empty(0)
         self.gram: Floats = np.empty((0, 0))

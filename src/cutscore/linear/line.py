@@ -180,6 +180,8 @@ class Fit:
     """What was minimised, at the end; None where there is a closed form."""
     gap: float | None = None
     """How far the objective can be above its minimum, at most; None where nothing certifies it."""
+    at_zero: float | None = None
+    """The objective of w = 0, if it is known: a minimum next to it has learned nothing."""
 
 
 @dataclass(frozen=True, eq=False)

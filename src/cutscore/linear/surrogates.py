@@ -108,6 +108,12 @@ class Masses:
         columns = (self.pos, self.neg)
         return all(w is None or bool((w == np.rint(w)).all()) for w in columns)
 
+    def scaled(self, pos: float, neg: float) -> Masses:
+        """The same rows with the weights of either class times a factor."""
+        weight = (np.ones(round(self.P)) if self.pos is None else self.pos) * pos
+        other = (np.ones(round(self.N)) if self.neg is None else self.neg) * neg
+        return Masses(weight, other, self.P * pos, self.N * neg)
+
     def times(self, pos: Floats, neg: Floats) -> Classes:
         """Coefficients times weights."""
         return Classes(
@@ -149,6 +155,12 @@ def error(masses: Masses) -> Hinge:
     """The share of errors; R is the mean hinge loss, as in a linear SVM."""
     each = 1 / (masses.P + masses.N)
     return Hinge(masses, each, each)
+
+
+def cost(masses: Masses, miss: float, alarm: float) -> Hinge:
+    """The cost of errors, relative to that of all errors; R is the mean hinge loss, weighted by
+    what an error on each row costs."""
+    return error(masses.scaled(miss, alarm))
 
 
 def balanced(masses: Masses) -> Hinge:

@@ -10,6 +10,9 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
     from cutscore.linear.line import Fit
     from cutscore.linear.rows import Rows
     from cutscore.measures.registry import Objective
@@ -18,6 +21,10 @@ if TYPE_CHECKING:
 
 # Cutting planes of `structural`: where columns outnumber rows it could take thousands.
 _STEPS = 300
+# Multiples of C = "scale" that `structural` tries, and the number of inner folds that it tries them
+# on: each is some of the folds of the table, so that no unit is in two.
+_PATH = (0.1, 1.0, 10.0)
+_INNER = 3
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -70,17 +77,18 @@ class Learner(ABC):
 class LineLearner(Learner):
     """A learner of lines: sums of blocks of features are all it asks for.
 
-    ``fit`` makes a :class:`cutscore.linear.Fit` of rows and of what is aimed at.
+    ``fit`` makes a :class:`cutscore.linear.Fit` of rows, of what is aimed at, and of the fold of
+    each row, if it has a parameter to choose on rows left out.
     """
 
     is_line = True
 
-    fit: Callable[[Rows, Any], Fit]
+    fit: Callable[[Rows, Any, NDArray[np.intp]], Fit]
 
     def learn(self, part: Part, goal: Any, folds: Sequence[Fitted] = ()) -> Fitted:  # noqa: ARG002
         from cutscore.training.fitted import FittedLine
 
-        return FittedLine(self.fit(part.rows, goal))
+        return FittedLine(self.fit(part.rows, goal, part.data.fold[part.at]))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -101,54 +109,65 @@ class TreeLearner(Learner):
         return find_spec(self.library) is not None
 
 
-def _mean_difference(rows: Rows, _: object) -> Fit:
+def _mean_difference(rows: Rows, *_: object) -> Fit:
     from cutscore.linear import closed
 
     return closed.mean_difference(rows)
 
 
-def _fisher(rows: Rows, _: object) -> Fit:
+def _fisher(rows: Rows, *_: object) -> Fit:
     from cutscore.linear import closed
 
     return closed.fisher(rows, shrinkage="auto")
 
 
-def _least_squares(rows: Rows, _: object) -> Fit:
+def _least_squares(rows: Rows, *_: object) -> Fit:
     from cutscore.linear import closed
 
     return closed.least_squares(rows)
 
 
-def _gaussian(rows: Rows, _: object) -> Fit:
+def _gaussian(rows: Rows, *_: object) -> Fit:
     from cutscore.linear import closed
 
     return closed.gaussian(rows, shrinkage="auto")
 
 
-def _logistic(rows: Rows, _: object) -> Fit:
+def _logistic(rows: Rows, *_: object) -> Fit:
     from cutscore.linear.logistic import logistic
 
     return logistic(rows)
 
 
-def _perceptron(rows: Rows, _: object) -> Fit:
+def _perceptron(rows: Rows, *_: object) -> Fit:
     from cutscore.linear.perceptron import perceptron
 
     return perceptron(rows, max_passes=20, variant="averaged")
 
 
-def _structural(rows: Rows, objective: Objective) -> Fit:
-    """For the measure, if it is one that a line can be trained for, else for the AUC."""
+def _structural(rows: Rows, objective: Objective | None, fold: NDArray[np.intp]) -> Fit:
+    """For the measure or the costs, if a line can be trained for them, else for the AUC."""
+    import numpy as np
+
     from cutscore.core.errors import CutscoreError
     from cutscore.linear.logistic import logistic
-    from cutscore.linear.structural import as_trainable, structural
+    from cutscore.linear.structural import as_trainable, scaled_C, search_C, structural
     from cutscore.measures.aim import Top
 
     try:
-        aim = as_trainable(objective.name if isinstance(objective, Top) else objective)
+        wanted = objective.name if isinstance(objective, Top) else objective
+        aim = as_trainable("auc" if wanted is None else wanted)
     except CutscoreError:
         aim = as_trainable("auc")
-    return structural(rows, aim, max_iter=_STEPS, start=logistic(rows).detector)
+    start = logistic(rows).detector
+    # Folds that are left, numbered from 0, so that inner folds are of about equal size.
+    inner = np.unique(fold, return_inverse=True)[1] % _INNER
+    C = (
+        search_C(rows, aim, inner, path=_PATH, max_iter=_STEPS, start=start).C
+        if inner.any()
+        else scaled_C(rows, aim)
+    )
+    return structural(rows, aim, C=C, max_iter=_STEPS, start=start)
 
 
 LEARNERS: dict[str, Learner] = {

@@ -236,13 +236,15 @@ class NotConverged(Warn, code="not-converged"):
 
 
 class LearnedNothing(Warn, code="learned-nothing"):
-    """All weights are zero at the surrogate optimum: the model can't separate the classes."""
+    """At the surrogate optimum all weights are zero, or the objective is that of zero weights to
+    within 0.01 %: the model can't separate the classes."""
 
     learner: str
     template = (
         "{learner} learned nothing: the surrogate of this measure is lowest at w = 0, to within "
-        "tol. If the classes overlap too much for it, use Logistic and choose a threshold for the "
-        "measure. If C is too small for features of this scale, raise C or standardise them."
+        "0.01 %. If C was given, it may be too small: pass C='scale', or use StructuralCV. If "
+        "features differ in scale, standardise them. Otherwise the classes overlap too much for "
+        "this surrogate: use Logistic and choose a threshold for the measure with cutscore.choose."
     )
     example = {"learner": "Structural"}
 
