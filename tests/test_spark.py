@@ -340,6 +340,40 @@ def test_files_that_differ(tmp_path: Path) -> None:
         cs.spark.sweep([a, c], label="y", score="s")
 
 
+@pytest.mark.usefixtures("spark")
+def test_a_partitioned_folder_is_for_spark_to_read(tmp_path: Path) -> None:
+    (tmp_path / "day=1").mkdir()
+    written(tmp_path / "day=1" / "a.parquet", case())
+    with pytest.raises(cs.DataError, match=r"is partitioned: .* spark\.read\.parquet\('"):
+        cs.spark.sweep(tmp_path, label="y", score="s")
+
+
+@ways
+def test_many_bins_are_added_up_by_executors(
+    spark: Any, tmp_path: Path, way: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sweeping, "_FEW", 0)
+    columns = case()
+    data = way(spark, written(tmp_path / "a.parquet", columns, 100))
+    found = cs.spark.sweep(data, label="y", score="s", binned=True, bits=12)
+    b = cs.BinnedSweep.of(columns["y"], columns["s"], bits=12)
+    assert np.array_equal(found.bin_pos, b.bin_pos)
+    assert np.array_equal(found.bin_neg, b.bin_neg)
+    assert found.rows == b.rows
+
+
+def test_a_sample_that_a_job_draws(
+    spark: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = written(tmp_path / "a.parquet", case(), 100)
+    files = sources.open_source(path, ["y", "s"], spark)
+    assert isinstance(files, sources.Files)
+    here = np.sort(files.sample("s", 3))
+    monkeypatch.setattr(sources, "_HERE", 0)
+    assert np.array_equal(np.sort(files.sample("s", 3)), here)
+    assert len(here) > 2000
+
+
 def test_three_labels_in_two_places(spark: Any, tmp_path: Path) -> None:
     y = np.where(np.arange(3000) < 1500, 0, -1)
     y[::3] = 1

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 
 from cutscore.core.errors import CutscoreError
 from cutscore.core.findings.cluster import SparkFailed
@@ -17,21 +19,30 @@ class SparkError(CutscoreError, RuntimeError):
 def _ship(said: str) -> SparkFailed:
     rule = f"executors must have the same version of cutscore as the driver; Python reports: {said}"
     hint = (
-        "Install the wheel on each executor, or ship it with the job: see 'What executors need' on "
-        "the page 'Scale'."
+        "Install the wheel for the Python that PYSPARK_PYTHON names on each executor, or ship it "
+        "with the job: see 'What executors need' on the page 'Scale'."
     )
     return SparkFailed(rule, hint)
 
 
 def _large(said: str) -> SparkFailed:
-    rule = f"the sweep exceeds what Spark lets the driver receive ({said})"
-    hint = "Pass compact=True or binned=True, or raise spark.driver.maxResultSize."
-    return SparkFailed(rule, hint)
+    rule = f"the result exceeds what Spark lets the driver receive ({said})"
+    return SparkFailed(rule, "Raise spark.driver.maxResultSize.")
 
 
 def _python(said: str) -> SparkFailed:
     rule = f"executors must run the same Python as the driver: {said}"
-    return SparkFailed(rule, "Set PYSPARK_PYTHON.")
+    return SparkFailed(rule, _which_python())
+
+
+def _no_python(said: str) -> SparkFailed:
+    return SparkFailed(f"executors can't start Python: {said}", _which_python())
+
+
+def _which_python() -> str:
+    named = os.environ.get("PYSPARK_PYTHON")
+    now = f"it is {named}" if named else "it is not set"
+    return f"Set PYSPARK_PYTHON to a Python that every executor has; on the driver {now}."
 
 
 # What Spark's own messages hold, which are interpreted here and nowhere else.
@@ -43,13 +54,14 @@ _KNOWN: list[tuple[re.Pattern[str], Callable[[str], SparkFailed]]] = [
     (re.compile(r"module 'cutscore[^\n]* has no attribute [^\n]*"), _ship),
     (re.compile(r"Total size of serialized results[^\n]*"), _large),
     (re.compile(r"PYTHON_VERSION_MISMATCH[^\n]*"), _python),
+    (re.compile(r'Cannot run program "[^\n]*'), _no_python),
 ]
 
 
 @contextmanager
-def in_a_sentence() -> Iterator[None]:
+def in_a_sentence(too_large: str = "") -> Iterator[None]:
     """Spark's own errors become one SparkError. The first is kept as its cause where the sentence
-    is Spark's, too."""
+    is Spark's, too. ``too_large`` says what else to do where the driver receives too much."""
     from py4j.protocol import Py4JError
     from pyspark.errors import PySparkException
 
@@ -61,7 +73,10 @@ def in_a_sentence() -> Iterator[None]:
         for pattern, finding in _KNOWN:
             hit = pattern.search(text)
             if hit:
-                known = SparkError(finding(hit.group().strip().rstrip(".")))
+                said = finding(hit.group().strip().rstrip("."))
+                if finding is _large and too_large:
+                    said = replace(said, hint=f"{too_large} {said.hint}")
+                known = SparkError(said)
                 break
         else:
             raise SparkError(SparkFailed(f"the Spark job failed: {_main_line(text)}")) from error

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pyarrow as pa
 
@@ -28,6 +28,8 @@ _ARROW = pa.schema(
         ("blob", pa.binary()),
     ]
 )
+# Bytes of blobs that are sent together: a batch costs the same whatever is in it.
+_SEND = 1 << 22
 # The largest number of pieces of one task.
 _PIECES = 1 << 24
 
@@ -57,15 +59,24 @@ def origin(task: int, piece: int) -> int:
 def send(messages: Iterable[Message], task: int) -> Iterator[pa.RecordBatch]:
     """Messages as Spark takes them. What is wrong with the data is a message, too: to raise would
     make Spark try again, and bury the sentence."""
+    held: list[Message] = []
+    size = 0
     try:
         for message in messages:
-            yield _batch(message)
+            held.append(message)
+            size += len(message.blob or b"")
+            if size >= _SEND:
+                yield _batch(held)
+                held, size = [], 0
     except DataError as error:
-        yield _batch(Message(0, origin(task, _PIECES - 1), error=dumps(error.finding)))
+        held.append(Message(0, origin(task, _PIECES - 1), error=dumps(error.finding)))
+    if held:
+        yield _batch(held)
 
 
-def _batch(message: Message) -> pa.RecordBatch:
-    arrays = [pa.array([value], t) for value, t in zip(message, _ARROW.types, strict=True)]
+def _batch(messages: Sequence[Message]) -> pa.RecordBatch:
+    columns = zip(*messages, strict=True)
+    arrays = [pa.array(column, t) for column, t in zip(columns, _ARROW.types, strict=True)]
     return pa.RecordBatch.from_arrays(arrays, schema=_ARROW)
 
 
@@ -77,7 +88,8 @@ def receive(batches: Iterable[pa.RecordBatch]) -> Iterator[Message]:
         small = batch.select(names).to_pylist()
         for k, row in enumerate(small):
             blob = None if blobs is None else blobs[k].as_buffer()
-            yield Message(**row, blob=None if blob is None else memoryview(blob))  # type: ignore[arg-type]
+            view: Any = None if blob is None else memoryview(blob)
+            yield Message(**{"origin": 0, **row}, blob=view)
 
 
 def in_order(messages: Iterable[Message]) -> list[Message]:
@@ -95,9 +107,9 @@ def map_tasks(frame: DataFrame, task: Task) -> DataFrame:
         return frame.mapInArrow(task, _SCHEMA)
 
 
-def collect(frame: DataFrame) -> list[Message]:
-    """All messages of a frame, on the driver."""
-    with in_a_sentence(), settings(frame.sparkSession), ignore_pandas_warnings():
+def collect(frame: DataFrame, *, too_large: str = "") -> list[Message]:
+    """All messages of a frame, on the driver; what to do where they are too large for it."""
+    with in_a_sentence(too_large), settings(frame.sparkSession), ignore_pandas_warnings():
         table = frame.toArrow()
     return in_order(receive(table.to_batches()))
 
@@ -130,6 +142,13 @@ def settings(
     }
     if shuffle_partitions is not None:
         wanted["spark.sql.shuffle.partitions"] = str(shuffle_partitions)
+    with changed(spark, wanted):
+        yield
+
+
+@contextmanager
+def changed(spark: SparkSession, wanted: Mapping[str, str]) -> Iterator[None]:
+    """A session with other settings, while this lasts."""
     with ExitStack() as after:
         for name, value in wanted.items():
             before = spark.conf.get(name, None)

@@ -30,7 +30,7 @@ from cutscore.spark.messages import (
     send,
     settings,
 )
-from cutscore.spark.sources import Files, Frame, Paths, open_source, read
+from cutscore.spark.sources import Files, Frame, Paths, RowGroup, open_source, read
 from cutscore.sweeps.sweep import area
 
 if TYPE_CHECKING:
@@ -317,9 +317,8 @@ def _persist_blocks(source: Files | Frame, make: _Make, names: Sequence[str]) ->
     from pyspark import StorageLevel
 
     if isinstance(source, Files):
-        tasks = source.tasks
-        numbers = _context(source.spark).parallelize(range(len(tasks)), len(tasks))
-        blocks = numbers.mapPartitions(_ReadBlocks(make, tasks, list(names)))
+        tasks = _context(source.spark).parallelize(source.tasks, len(source.tasks))
+        blocks = tasks.mapPartitions(_ReadBlocks(make, list(names)))
     else:
         with ignore_pandas_warnings():
             blocks = source.messages(make, names).select("error", "blob").rdd.map(_unpack)
@@ -329,13 +328,12 @@ def _persist_blocks(source: Files | Frame, make: _Make, names: Sequence[str]) ->
 @dataclass(frozen=True)
 class _ReadBlocks:
     make: _Make
-    tasks: Any
     names: list[str]
 
-    def __call__(self, numbers: Iterable[int]) -> Iterator[Packed]:
+    def __call__(self, tasks: Iterable[Sequence[RowGroup]]) -> Iterator[Packed]:
         begin_task()
-        for number in numbers:
-            yield from self.make.blocks(read(self.tasks[number], self.names))
+        for groups in tasks:
+            yield from self.make.blocks(read(groups, self.names))
 
 
 def _unpack(row: Row) -> Packed:

@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
 # The oldest Java that Spark 4 runs on.
 _JAVA = 17
+# Seconds that a driver may take to start, on a busy machine.
+_DRIVER = 60.0
 
 
 def session(master: str | None = None, *, deadline: float = 60, **conf: object) -> SparkSession:
@@ -39,7 +41,8 @@ def session(master: str | None = None, *, deadline: float = 60, **conf: object) 
         ``"local[2]"``, ``"spark://host:7077"``, ``"yarn"`` and so on; by default all CPUs of this
         machine.
     deadline : float, default 60
-        Seconds within which an executor must have done something.
+        Seconds within which an executor must have done something, counted from when the driver is
+        up and its master has answered.
     conf : keyword arguments
         Settings of Spark with underscores for dots, ``spark_executor_memory="4g"``; a name with
         dots or capitals goes in by ``**{"spark.sql.shuffle.partitions": 8}``.
@@ -71,11 +74,14 @@ def session(master: str | None = None, *, deadline: float = 60, **conf: object) 
     settings = _settings(master, conf)
     with in_a_sentence():
         _start_java(settings)
+    # The driver itself takes seconds to start, which say nothing of the cluster.
+    allowed = deadline + _DRIVER
     _in_time(
         lambda: _make_session(settings),
-        deadline,
+        allowed,
         SparkFailed(
-            f"the master {master} accepted no connection within {deadline:g} s",
+            f"the driver was not up within {allowed:g} s: the master {master} accepted no "
+            "connection",
             "Check that it is a Spark master of the same version.",
         ),
     )
@@ -108,8 +114,9 @@ def check_executors(spark: SparkSession, deadline: float = 60) -> None:
             job,
             deadline,
             SparkFailed(
-                f"no executor of {context.master} started work within {deadline:g} s",
-                "Check that it has workers and that they have the cores and the memory that "
+                f"no executor of {context.master} started work within {deadline:g} s of the "
+                "driver being up; workers are missing, not the master",
+                "Check that workers are running and that they have the cores and the memory that "
                 "are asked for (spark.executor.memory, spark.executor.cores).",
             ),
         )

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
+import pickle
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
 from itertools import groupby
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -19,9 +21,20 @@ from cutscore.core.errors import DataError
 from cutscore.core.findings import BadArgument
 from cutscore.core.findings.base import shown, spelled
 from cutscore.core.findings.cluster import RowsChanged, SparkFailed
+from cutscore.core.findings.tables import FolderUnfit
 from cutscore.core.names import missing_column_error
 from cutscore.spark.columns import Located
-from cutscore.spark.messages import begin_task, map_tasks
+from cutscore.spark.messages import (
+    Message,
+    begin_task,
+    changed,
+    collect,
+    map_tasks,
+    receive,
+    send,
+    shuffle,
+)
+from cutscore.spark.plans import count_tasks, picked, spread
 from cutscore.tables import open_table
 from cutscore.tables.formats.parquet import UNREADABLE, cut_off, damaged
 from cutscore.tables.parts import plain
@@ -32,8 +45,8 @@ if TYPE_CHECKING:
 
 # Rows that pyarrow hands on at a time.
 _BATCH = 1 << 16
-# A task has so many rows at most, unless a row group has more.
-_TASK = 1 << 23
+# Rows of a sample that the driver reads by itself rather than start a job.
+_HERE = 1 << 24
 # Steps of a plan that hand on rows one by one.
 _CHEAP = {"Project", "Filter", "Union", "LogicalRelation", "InMemoryRelation", "Range"}
 # Options of a reader that say nothing but which files.
@@ -74,23 +87,81 @@ class Files:
 
     def messages(self, work: Work, names: Sequence[str]) -> DataFrame:
         """A frame of what the tasks send; ``work(task, batches)`` yields it."""
-        n = len(self.tasks)
-        run = _FilesTask(work, self.tasks, list(names))
-        return map_tasks(self.spark.range(0, n, 1, n), run)
+        run = _FilesTask(work, list(names))
+        return map_tasks(_one_each(self.spark, [pickle.dumps(task) for task in self.tasks]), run)
 
-    def sample(self, name: str) -> NDArray[Any]:
-        """Some values of a column: the first ones of row groups that are spread over all files."""
+    def sample(self, name: str, ranges: int) -> NDArray[Any]:
+        """Some values of a column: every k-th of row groups that are picked by their size."""
         groups = self.groups
-        some = [groups[k] for k in np.unique(np.linspace(0, len(groups) - 1, 32).astype(int))]
-        parts = []
-        for group in some:
-            batch = next(read([group], [name], 1 << 12), None)
-            if batch is not None:
-                column = plain(batch.batch.column(0).drop_null())
-                parts.append(np.asarray(column.to_numpy(zero_copy_only=False)))
-        numbers = [part.astype(np.float64) for part in parts if part.dtype.kind in "biuf"]
-        out = np.concatenate(numbers) if numbers else np.empty(0)
-        return np.asarray(out[~np.isnan(out)])
+        values = picked([group.rows for group in groups], ranges).tolist()
+        some = [
+            Sampled(group, n, k) for k, (group, n) in enumerate(zip(groups, values, strict=True))
+        ]
+        some = [one for one in some if one.values]
+        if sum(one.group.rows for one in some) <= _HERE:
+            with ThreadPoolExecutor() as threads:
+                parts = list(threads.map(lambda one: draw([one], name), some))
+        else:
+            # As many tasks as run at a time, four times over: row groups differ.
+            tasks = -(-len(some) // (4 * parallelism(self.spark)))
+            sent = [pickle.dumps(some[k : k + tasks]) for k in range(0, len(some), tasks)]
+            found = collect(map_tasks(_one_each(self.spark, sent), _DrawTask(name)))
+            parts = [np.frombuffer(m.blob) for m in found if m.blob is not None]
+        return np.concatenate(parts) if parts else np.empty(0)
+
+
+class Sampled(NamedTuple):
+    """A row group of which so many values are drawn."""
+
+    group: RowGroup
+    values: int
+    seed: int
+
+
+def draw(some: Sequence[Sampled], name: str) -> NDArray[np.float64]:
+    """Numbers of a column: every k-th of each row group, from a random start on."""
+    parts = [np.empty(0)]
+    for group, values, seed in some:
+        start = float(np.random.default_rng(seed).random())
+        wanted = spread(group.rows, values, start)
+        before = 0
+        for batch, _ in read([group], [name]):
+            low, high = np.searchsorted(wanted, (before, before + batch.num_rows))
+            at = pa.array(wanted[low:high] - before)
+            column = plain(batch.column(0).take(at).drop_null())
+            found = np.asarray(column.to_numpy(zero_copy_only=False))
+            if found.dtype.kind in "biuf":
+                parts.append(found.astype(np.float64))
+            before += batch.num_rows
+    out = np.concatenate(parts)
+    return np.asarray(out[~np.isnan(out)])
+
+
+def _one_each(spark: SparkSession, blobs: Sequence[bytes]) -> DataFrame:
+    """A frame of as many partitions as blobs, each of which has its own and no other."""
+    n = len(blobs)
+    table = pa.table({"slot": pa.array(range(n), pa.int32()), "blob": pa.array(blobs, pa.binary())})
+    rows = pa.Table.from_batches([b for k in range(n) for b in table.slice(k, 1).to_batches()])
+    # Spark makes a partition of each batch, but for small tables.
+    with changed(spark, {"spark.sql.execution.arrow.localRelationThreshold": "0"}):
+        frame = spark.createDataFrame(rows)
+    try:
+        fits = spark.sparkContext is not None
+    except Exception:  # Spark Connect cuts it in its own way
+        fits = False
+    return frame if fits else shuffle(frame, n)
+
+
+@dataclass(frozen=True)
+class _DrawTask:
+    name: str
+
+    def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        begin_task()
+        for message in receive(batches):
+            assert message.blob is not None
+            values = draw(pickle.loads(message.blob), self.name)
+            yield from send([Message(0, message.slot, blob=values.tobytes())], message.slot)
 
 
 @dataclass(frozen=True)
@@ -127,14 +198,13 @@ class Frame:
 @dataclass(frozen=True)
 class _FilesTask:
     work: Any
-    tasks: list[list[RowGroup]]
     names: list[str]
 
     def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         begin_task()
-        for batch in batches:
-            for number in batch.column(0).to_pylist():
-                yield from self.work(number, read(self.tasks[number], self.names))
+        for message in receive(batches):
+            assert message.blob is not None
+            yield from self.work(message.slot, read(pickle.loads(message.blob), self.names))
 
 
 @dataclass(frozen=True)
@@ -254,7 +324,12 @@ def _files(
 ) -> Files:
     """Tasks of row groups. That all files have these columns, and in them the same kind of values,
     is seen here, from the ends of the files."""
-    source = open_table(paths, format="parquet", columns=list(dict.fromkeys(names)))
+    try:
+        source = open_table(paths, format="parquet", columns=list(dict.fromkeys(names)))
+    except DataError as error:
+        if isinstance(error.finding, FolderUnfit):
+            raise DataError(replace(error.finding, cluster=True)) from None
+        raise
     source.types(list(dict.fromkeys(names)))
     groups = []
     for file in source.paths:
@@ -275,9 +350,8 @@ def parallelism(spark: SparkSession) -> int:
 
 def _tasks(groups: Sequence[RowGroup], at_a_time: int) -> list[list[RowGroup]]:
     rows = sum(group.rows for group in groups)
-    # Whole rounds of tasks, of about the same size each.
-    rounds = -(-rows // (_TASK * at_a_time)) or 1
-    target = rows / (rounds * at_a_time)
+    # Of about the same size each.
+    target = rows / count_tasks(rows, at_a_time)
     tasks: list[list[RowGroup]] = []
     before = 0
     for group in groups:

@@ -30,25 +30,33 @@ from cutscore.spark.messages import (
     settings,
     shuffle,
 )
+from cutscore.spark.plans import CHUNK, RANGE, count_ranges, plan
 from cutscore.spark.sources import Files, Frame, Paths, col_of, open_source, parallelism
 from cutscore.sweeps.binned import BinnedSweep
 from cutscore.sweeps.sweep import Floats, Sweep
 from cutscore.sweeps.sweep import sweep as _sweep
-from cutscore.tables.scans.runs import added, merged, pack, quantiles, split, stacked, unpack
+from cutscore.tables.scans.runs import (
+    added_columns,
+    cut,
+    merged,
+    pack,
+    quantiles,
+    separate,
+    split,
+    stacked,
+    stored,
+    unpack,
+)
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-# Rows that a task sweeps at a time.
-_CHUNK = 1 << 21
-# Entries of one range, about: a reducer holds them all, some fifty bytes each.
-_RANGE = 1 << 22
 # Every so many entries of a chunk are sampled for the driver, which sets the bounds.
-_EVERY = 1 << 12
+_EVERY = RANGE >> 6
 # Bytes that the driver adds up by itself rather than start a shuffle.
 _FEW = 1 << 24
-# Bytes of a blob that come to the driver at once, before it is known how many there are in all.
-_SMALL = 1 << 18
+# Bytes of an entry on its way, at most.
+_ENTRY = 16
 # Rows to look at, to see whether they share scores; and how many scores are many, if they do.
 _LOOK = 1 << 16
 _COUNTED = 1 << 20
@@ -97,7 +105,7 @@ def sweep(  # noqa: PLR0913 - all but one are names and options
         Keep the sums of squared weights.
     ranges : int, optional
         Into how many ranges scores are cut; by default so many that each has some four million
-        distinct scores.
+        distinct scores, but no more than 4,096.
     spark : SparkSession, optional
         The session, where ``data`` are paths. By default the active one, or a local one.
 
@@ -131,7 +139,7 @@ def sweep(  # noqa: PLR0913 - all but one are names and options
     source = open_source(data, columns.names, spark)
     work = _Work(columns, squares, bits if binned else None)
     if binned:
-        return _merge_bins(collect(source.messages(work, columns.names)), columns, nothing)
+        return _merge_bins(_collect_bins(source, work), columns, nothing)
     way = _from_files if isinstance(source, Files) else _from_frame
     pieces, rows = way(source, work, compact, ranges)  # type: ignore[arg-type]
     s = stacked(pieces)
@@ -150,12 +158,29 @@ def _empty_sweep(columns: Columns, squares: bool) -> Sweep:
 def _from_files(
     files: Files, work: _Work, compact: bool, ranges: int | None
 ) -> tuple[list[Sweep], int]:
-    """The sweeps of ranges, upwards. Bounds come from a sample that the driver reads."""
-    if ranges is None:
-        ranges = max(-(-files.rows // _RANGE), min(parallelism(files.spark), files.rows >> 18), 1)
-    bounds = quantiles(files.sample(work.columns.score), ranges) if ranges > 1 else np.empty(0)
+    """The sweeps of ranges, upwards. Bounds come from a sample that is read first."""
+    at_a_time = parallelism(files.spark)
+    planned = plan(files.rows, at_a_time)
+    many = ranges or planned.ranges
+    work = replace(work, chunk=planned.chunk)
+    sample = files.sample(work.columns.score, many) if many > 1 else np.empty(0)
+    most = _FEW // (_ENTRY * len(files.tasks))
+    if ranges is None and 4 * len(np.unique(sample)) <= min(len(sample), 4 * most):
+        counted = _count_few(files, replace(work, most=most))
+        if counted is not None:
+            return [counted], files.rows
+    bounds = quantiles(sample, many)
     frame = files.messages(work.cut_at(bounds), work.columns.names)
     return _reduce_ranges(frame, bounds, work.columns, compact), files.rows
+
+
+def _count_few(files: Files, work: _Work) -> Sweep | None:
+    """The sum of what the tasks counted, where each found few scores; None if one found many."""
+    messages = collect(files.messages(work, work.columns.names))
+    if any(message.blob is None for message in messages):
+        return None
+    one_other(_other_labels(messages), work.columns.label)
+    return merged([unpack(message.blob) for message in messages if message.blob is not None])
 
 
 def _from_frame(
@@ -172,19 +197,16 @@ def _from_frame(
             return [counted], None
     swept = source.messages(work, columns.names).persist(StorageLevel.MEMORY_AND_DISK)
     try:
-        small = f"if(length(blob) <= {_SMALL}, blob, null) as blob"
-        messages = collect(swept.selectExpr("slot", "origin", "rows", "note", "error", small))
+        # Without blobs: nobody knows yet how many bytes they have together.
+        messages = collect(swept.select("slot", "origin", "rows", "note", "error"))
         one_other(_other_labels(messages), columns.label)
         rows = sum(message.rows for message in messages)
         size = sum(_Note.read(message.note).entries for message in messages)
-        if ranges is None and 8 * size <= _FEW:
-            all_here = all(message.blob is not None for message in messages)
-            blobs = [message.blob for message in (messages if all_here else collect(swept))]
+        if ranges is None and _ENTRY * size <= _FEW:
+            blobs = [message.blob for message in collect(swept)]
             return [merged([unpack(blob) for blob in blobs if blob is not None])], rows
         sample = np.concatenate([_Note.read(message.note).sample for message in messages])
-        if ranges is None:
-            ranges = max(-(-size // _RANGE), min(parallelism(source.spark), size >> 18))
-        bounds = quantiles(sample, ranges)
+        bounds = quantiles(sample, ranges or count_ranges(size, parallelism(source.spark)))
         cut = map_tasks(swept, _Cut(bounds))
         return _reduce_ranges(cut, bounds, columns, compact), rows
     finally:
@@ -233,16 +255,31 @@ def _reduce_ranges(
     frame: DataFrame, bounds: Floats, columns: Columns, compact: bool
 ) -> list[Sweep]:
     """The sweep of each range, upwards."""
-    slots = len(bounds) + 1
-    messages = collect(map_tasks(shuffle(frame, slots), _Merge(compact)))
+    messages = _merge_slots(frame, len(bounds) + 1, compact=compact)
     one_other(_other_labels(messages), columns.label)
-    messages.sort(key=lambda message: message.slot)
     return [unpack(message.blob) for message in messages if message.blob is not None]
+
+
+def _merge_slots(frame: DataFrame, slots: int, *, compact: bool) -> list[Message]:
+    hint = "Pass binned=True." if compact else "Pass compact=True or binned=True."
+    return collect(map_tasks(shuffle(frame, slots), _Merge(compact)), too_large=hint)
+
+
+def _collect_bins(source: Files | Frame, work: _Work) -> list[Message]:
+    """Bins of all tasks, or sums of them: executors add them up where the driver would receive too
+    many."""
+    assert work.bits is not None
+    names = work.columns.names
+    if isinstance(source, Files) and len(source.tasks) * _ENTRY << work.bits <= _FEW:
+        return collect(source.messages(work, names))
+    slots = min(parallelism(source.spark), 64, 1 << work.bits)
+    bounds = np.asarray(np.arange(1, slots) * ((1 << work.bits) / slots), np.float64)
+    return _merge_slots(source.messages(work.cut_at(bounds), names), slots, compact=False)
 
 
 def _merge_bins(messages: list[Message], columns: Columns, nothing: BinnedSweep) -> BinnedSweep:
     one_other(_other_labels(messages), columns.label)
-    s = merged([unpack(message.blob) for message in messages if message.blob is not None])
+    s = merged([unpack(message.blob) for message in messages if message.blob])
     pos, neg = nothing.bin_pos.copy(), nothing.bin_neg.copy()
     if columns.weight is not None:
         pos, neg = pos.astype(np.float64), neg.astype(np.float64)
@@ -285,12 +322,16 @@ class _Work:
     squares: bool
     bits: int | None = None
     bounds: Floats | None = None
+    chunk: int = CHUNK
+    """Rows that are sorted at a time."""
+    most: int | None = None
+    """Scores of a task that are few; of more it sends none."""
 
     def cut_at(self, bounds: Floats) -> _Work:
         return replace(self, bounds=bounds)
 
     def __call__(self, task: int, batches: Iterable[Located]) -> Iterator[pa.RecordBatch]:
-        some = chunks(batches, self.columns.names, [self.columns.label], _CHUNK)
+        some = chunks(batches, self.columns.names, [self.columns.label], self.chunk)
         return send(
             self._exact_messages(task, some) if self.bits is None else self._bins(task, some), task
         )
@@ -299,28 +340,32 @@ class _Work:
         small: Sweep | None = None
         number = rows = 0
         others: set[str] = set()
+        pieces = None if self.bounds is None else _Pieces(self.bounds)
         for chunk in some:
             s, other = chunk.locate_errors(self._sweep_chunk)
-            if 4 * len(s) > chunk.rows:
-                yield from self._message(s, chunk.rows, {other}, task, number)
-                number += 1
-                continue
-            # Few different scores: all chunks of the task make one piece.
-            small = s if small is None else small + s
-            rows += chunk.rows
             others.add(other)
-        if small is not None:
-            yield from self._message(small, rows, others, task, number)
+            if 4 * len(s) <= chunk.rows or self.most is not None:
+                # Few different scores: all chunks of the task make one piece.
+                small = s if small is None else small + s
+                rows += chunk.rows
+                if self.most is not None and len(small) > self.most:
+                    yield Message(0, origin(task, 0))
+                    return
+            elif pieces is not None:
+                pieces.add(s)
+            else:
+                yield self._message(s, chunk.rows, {other}, task, number)
+                number += 1
+        if pieces is not None:
+            pieces.add(small)
+            yield from pieces.messages(origin(task, 0), 0, others)
+        elif small is not None:
+            yield self._message(small, rows, others, task, number)
 
-    def _message(
-        self, s: Sweep, rows: int, others: set[str], task: int, number: int
-    ) -> Iterator[Message]:
-        note = _Note("\n".join(sorted(others - {""})), len(s), s.threshold[_EVERY // 2 :: _EVERY])
+    def _message(self, s: Sweep, rows: int, others: set[str], task: int, number: int) -> Message:
         at = origin(task, number)
-        if self.bounds is None:
-            yield Message(0, at, rows, note.write(), blob=pack(s))
-            return
-        yield from _pieces(s, self.bounds, at, note.other)
+        note = _Note(_lines(others), len(s), _every(s.threshold, _EVERY, at))
+        return Message(0, at, rows, note.write(), blob=pack(s))
 
     def _sweep_chunk(self, c: dict[str, NDArray[Any]]) -> tuple[Sweep, str]:
         y, positive, other = encode_labels(c[self.columns.label], self.columns.positive)
@@ -349,17 +394,41 @@ class _Work:
             rows += chunk.rows
         # A sweep whose scores are the numbers of the bins: it travels and adds up like others.
         at = np.flatnonzero((pos > 0) | (neg > 0))[::-1]
-        note = _Note("\n".join(sorted(others - {""})), len(at), np.empty(0))
-        blob = pack(Sweep(at.astype(np.float64), pos[at], neg[at]))
-        yield Message(0, origin(task, 0), rows, note.write(), blob=blob)
+        s = Sweep(at.astype(np.float64), pos[at], neg[at])
+        pieces = _Pieces(np.empty(0) if self.bounds is None else self.bounds)
+        pieces.add(s)
+        yield from pieces.messages(origin(task, 0), rows, others)
 
 
-def _pieces(s: Sweep, bounds: Floats, at: int, other: str | None) -> Iterator[Message]:
-    """A message for each range that a sweep has something in."""
-    for slot, piece in enumerate(split(s, bounds)):
-        if len(piece):
-            note = _Note(other, len(piece), np.empty(0)).write()
-            yield Message(slot, at, note=note, blob=pack(piece))
+def _lines(others: Iterable[str]) -> str:
+    return "\n".join(sorted(set(others) - {""}))
+
+
+def _every(scores: NDArray[Any], step: int, seed: int) -> Floats:
+    """Every so many scores, from a start on that depends on the seed: pieces of any size have
+    their share of a sample."""
+    start = int(np.random.default_rng(seed).integers(step))
+    return scores[start::step].astype(np.float64)
+
+
+class _Pieces:
+    """What a task sends: a blob for each range that it has scores in, whatever its rows."""
+
+    def __init__(self, bounds: Floats) -> None:
+        self.bounds = bounds
+        self.blobs: dict[int, list[bytes]] = {}
+
+    def add(self, s: Sweep | None) -> None:
+        for slot, piece in enumerate([] if s is None else split(s, self.bounds)):
+            if len(piece):
+                self.blobs.setdefault(slot, []).append(pack(piece))
+
+    def messages(self, at: int, rows: int, others: Iterable[str]) -> Iterator[Message]:
+        """The first of them has the number of rows, and the labels."""
+        note = _Note(_lines(others), 0, np.empty(0)).write()
+        yield Message(0, at, rows, note, blob=b"".join(self.blobs.pop(0, [])))
+        for slot in sorted(self.blobs):
+            yield Message(slot, at, blob=b"".join(self.blobs.pop(slot)))
 
 
 @dataclass(frozen=True)
@@ -370,10 +439,13 @@ class _Cut:
 
     def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         task = begin_task()
+        pieces, at = _Pieces(self.bounds), None
         for message in receive(batches):
             if message.blob is not None:
-                pieces = _pieces(unpack(message.blob), self.bounds, message.origin, None)
-                yield from send(pieces, task)
+                at = message.origin if at is None else min(at, message.origin)
+                pieces.add(unpack(message.blob))
+        if at is not None:
+            yield from send(pieces.messages(at, 0, ()), task)
 
 
 @dataclass(frozen=True)
@@ -390,8 +462,31 @@ class _Merge:
         for message in in_order(receive(batches)):
             by_slot.setdefault(message.slot, []).append(message)
         for slot, messages in by_slot.items():
-            blobs = [message.blob for message in messages if message.blob is not None]
-            s = added(blobs, compact=self.compact)
-            others = "\n".join(sorted(set(_other_labels(messages))))
-            note = _Note(others, len(s), np.empty(0)).write()
-            yield Message(slot, slot, note=note, blob=pack(s))
+            rows = sum(message.rows for message in messages)
+            note = _Note(_lines(_other_labels(messages)), 0, np.empty(0)).write()
+            pieces = [
+                stored(piece)
+                for message in messages
+                if message.blob is not None
+                for piece in separate(message.blob)
+            ]
+            for k, some in enumerate(_narrow_ranges(pieces)):
+                s = added_columns(some, compact=self.compact)
+                yield Message(slot, origin(slot, k), 0 if k else rows, note, blob=pack(s))
+
+
+def _narrow_ranges(pieces: list[list[Any]]) -> Iterator[list[Any]]:
+    """Pieces of one range, cut further where they have too many entries together: a reducer holds
+    what it adds up at a time, some fifty bytes for each entry."""
+    entries = sum(len(piece[0]) for piece in pieces)
+    if entries <= 2 * RANGE:
+        yield pieces
+        return
+    step = max(entries >> 14, 1)
+    sample = [_every(piece[0], step, k) for k, piece in enumerate(pieces)]
+    bounds = quantiles(np.concatenate(sample), -(-entries // RANGE))
+    parts = [cut(piece, bounds) for piece in pieces]
+    for k in range(len(bounds) + 1):
+        some = [part[k] for part in parts if len(part[k][0])]
+        if some:
+            yield some

@@ -57,13 +57,18 @@ class FolderUnfit(_OfFile, code="folder-unfit"):
     """A file that is not Parquet; None if there are no Parquet files."""
     partitions: bool = False
     """Whether its subfolders have columns in their names, as in day=1."""
+    cluster: bool = False
+    """Whether Spark is there to read them."""
     example = {"odd": "days/more.csv", "where": Where(file="days")}
 
     def text(self, on: Surface) -> str:
         if self.partitions:
+            hint = "Use a query: from read_parquet('…/**/*.parquet', hive_partitioning=true)."
+            if self.cluster:
+                hint = f"Pass a DataFrame: spark.read.parquet({self.called!r})."
             return (
                 f"{self.called} is partitioned: its folder names contain columns, which are not "
-                "read. Use a query: from read_parquet('…/**/*.parquet', hive_partitioning=true)."
+                f"read. {hint}"
             )
         if self.odd is None:
             return f"{self.called} is a folder without Parquet files. Pass the files, or a pattern."

@@ -79,9 +79,13 @@ def stored(data: bytes | bytearray | memoryview) -> list[Any]:
 
 def unpack(data: bytes | bytearray | memoryview) -> Sweep:
     """The sweep that was packed."""
+    return _widen(stored(data))
+
+
+def _widen(columns: Sequence[Any]) -> Sweep:
     wide: list[Any] = [
         None if a is None else a.astype(np.float64 if a.dtype.kind == "f" else np.int64)
-        for a in stored(data)
+        for a in columns
     ]
     return Sweep._adopt(*wide)
 
@@ -98,9 +102,13 @@ def added(blobs: Sequence[bytes], *, compact: bool) -> Sweep:
     >>> added([pack(cs.sweep([1, 0], [3, 1])), pack(cs.sweep([0], [2]))], compact=True).auc
     1.0
     """
-    columns = [stored(blob) for blob in blobs]
+    return added_columns([stored(blob) for blob in blobs], compact=compact)
+
+
+def added_columns(columns: Sequence[Sequence[Any]], *, compact: bool) -> Sweep:
+    """The same of columns as :func:`stored` gives them."""
     counted = all(not any(a is not None for a in c[3:]) and c[1].dtype.kind != "f" for c in columns)
-    if len(blobs) > 1 and counted:
+    if len(columns) > 1 and counted:
         t, p, q = (np.concatenate(column) for column in list(zip(*columns, strict=True))[:3])
         rows = int(p.sum(dtype=np.int64) + q.sum(dtype=np.int64))
         if rows == len(t):
@@ -109,8 +117,39 @@ def added(blobs: Sequence[bytes], *, compact: bool) -> Sweep:
             y = np.zeros(rows, np.uint8)
             y[: int(p.sum(dtype=np.int64))] = 1
             return sweep(y, np.concatenate((np.repeat(t, p), np.repeat(t, q))), compact=compact)
-    s = merged([unpack(blob) for blob in blobs])
+    s = merged([_widen(c) for c in columns])
     return s.compact() if compact else s
+
+
+def separate(data: bytes | memoryview) -> list[memoryview]:
+    """Packed sweeps that were put one after the other.
+
+    Examples
+    --------
+    >>> import cutscore as cs
+    >>> from cutscore.tables.scans.runs import pack, separate
+    >>> [len(piece) for piece in separate(2 * pack(cs.sweep([1, 0], [3, 1])))]
+    [26, 26]
+    """
+    view, out = memoryview(data), []
+    while view:
+        m, codes = _HEAD.unpack_from(view)
+        widths = (
+            _TYPES[codes[k : k + 1]].itemsize for k in range(6) if codes[k : k + 1] != _ABSENT
+        )
+        end = _HEAD.size + m * sum(widths)
+        out.append(view[:end])
+        view = view[end:]
+    return out
+
+
+def cut(columns: Sequence[Any], bounds: Floats) -> list[list[Any]]:
+    """As :func:`split`, of columns as :func:`stored` gives them."""
+    m = len(columns[0])
+    # Descending: scores from a bound on are the first so many.
+    above = m - np.searchsorted(columns[0][::-1], bounds, side="left")
+    ends = [m, *above.tolist(), 0]
+    return [[None if a is None else a[high:low] for a in columns] for low, high in pairwise(ends)]
 
 
 def quantiles(scores: NDArray[Any], ranges: int) -> Floats:
@@ -144,16 +183,10 @@ def split(s: Sweep, bounds: Floats) -> list[Sweep]:
     >>> [piece.threshold.tolist() for piece in pieces]
     [[1.0], [3.0, 2.0], []]
     """
-    m = len(s)
-    # Descending: scores from a bound on are the first so many.
-    above = m - np.searchsorted(s.threshold[::-1], bounds, side="left")
-    ends = [m, *above.tolist(), 0]
-    return [_part(s, slice(high, low)) for low, high in pairwise(ends)]
-
-
-def _part(s: Sweep, at: slice) -> Sweep:
-    arrays = (s.threshold, s.pos, s.neg, s.pos2, s.neg2, s.top)
-    return Sweep(*(None if a is None else a[at] for a in arrays))  # type: ignore[arg-type]
+    return [
+        Sweep._adopt(*part)
+        for part in cut((s.threshold, s.pos, s.neg, s.pos2, s.neg2, s.top), bounds)
+    ]
 
 
 def merged(sweeps: Sequence[Sweep]) -> Sweep:
