@@ -21,6 +21,13 @@ from cutscore.core.html import Card, thumbnail
 from cutscore.core.interval import Interval
 from cutscore.core.numbers import estimate_text, format_like
 from cutscore.core.types import Selector
+from cutscore.decision.normal import (
+    NORMAL_HINT,
+    answers_without_positives,
+    is_known,
+    is_normal,
+    lowest_cut,
+)
 from cutscore.inference.bootstrap import Sampler, check_samples, percentiles
 from cutscore.inference.guarantee import (
     CertifiedLimit,
@@ -270,6 +277,10 @@ class OperatingPoint(Card):
             return self.among.expect(goal, level)
         if self.sweep.weighted and self.sweep.pos2 is None:
             return None
+        if is_normal(self.sweep) and answers_without_positives(self.question):
+            # Also for the chosen threshold: see cutscore.decision.normal.
+            known = is_known(self.sweep, goal)
+            return self.as_given(goal, level, "clopper-pearson") if known else None
         if self.trivial or is_large(self.sweep):
             # Flagging all or nothing does the same on any rows; and many rows leave little choice.
             return None if np.isnan(float(goal(self.deployed))) else self.as_given(goal, level)
@@ -281,7 +292,7 @@ class OperatingPoint(Card):
         """What to expect of as many new rows as these; None where :meth:`expect` knows nothing."""
         if isinstance(self.among, Promised):
             return self.among.confusion_of(self.confusion)
-        if self.trivial or is_large(self.sweep):
+        if self.trivial or is_large(self.sweep) or is_normal(self.sweep):
             return self.confusion
         return None if self.chosen is None else self.chosen.confusion
 
@@ -588,6 +599,9 @@ def choose(  # noqa: PLR0913 - all but two are options
 
 def _choose(s: Sweep, q: Aim) -> OperatingPoint:
     s.needs_rows("an operating point")
+    if is_normal(s) and answers_without_positives(q):
+        k, _ = lowest_cut(s, _rules(s, q))
+        return _at_cut(s, q, k)
     needs_classes(s, q.goal.measure if isinstance(q.goal, Top) else q.goal)
     if q.prior is not None:
         s.needs_both_classes("an operating point for another prior")
@@ -643,7 +657,24 @@ def point_at(s: Sweep, q: Aim, cuts: CutPair) -> OperatingPoint:
 
         return three_way_at(check_sweep(s), q, cuts)
     threshold = cuts.block
-    confusion = check_sweep(s).at(threshold)
+    return _at_threshold(check_sweep(s), q, threshold)
+
+
+def _at_cut(s: Sweep, q: Aim, cut: int) -> OperatingPoint:
+    """The point between two scores, of normal rows."""
+    found = _at_threshold(s, q, s.threshold_of(cut))
+    units = as_units(q.units)
+    if units is None:
+        return found
+    status = tuple(
+        one._replace(value=rate_of_units(units, limit, found.threshold))
+        for limit, one in zip(q.limits, found.status, strict=True)
+    )
+    return replace(found, status=status)
+
+
+def _at_threshold(s: Sweep, q: Aim, threshold: float) -> OperatingPoint:
+    confusion = s.at(threshold)
     deployed = confusion if q.prior is None else confusion.deployed(q.prior)
     status = tuple(
         Status(
@@ -705,7 +736,7 @@ def needs_classes(s: Sweep, goal: Objective) -> None:
     """Refuse rows of one class, of which the measure says nothing."""
     positives, negatives = goal.needs if isinstance(goal, Measure) else (False, False)
     if positives:
-        s.needs_positives(f"the best {goal.name}")
+        s.needs_positives(f"the best {goal.name}", NORMAL_HINT)
     if negatives:
         s.needs_negatives(f"the best {goal.name}")
 
@@ -942,6 +973,8 @@ def value_text(p: OperatingPoint, level: float = 0.95, *, cases: int = 1) -> str
     word, factor = WORDS.get(p.objective, p.objective), cases if costs else 1
     if costs and cases > 1:
         word = f"cost per {cases:,} cases"
+    if np.isnan(p.value) and is_normal(p.sweep):
+        return f"{word}: not known, no row is positive"
     if np.isnan(p.value):
         return f"{word}: undefined (0/0) {_undefined_because(p.confusion)}"
     rate, prior = is_rate(p.objective), p.question.prior
@@ -1049,6 +1082,9 @@ def natural(c: Confusion, prior: float | None) -> str:
         return repr(c)
     d = c if prior is None else c.deployed(prior)
     base = 10_000
+    if not d.positives:
+        fp = _rounded(base * float(d.fp) / float(d.total))
+        return f"per {base:,} cases, none positive: {_shown(fp)} false alarm{'s' * (fp != 1)}"
     if 0 < d.prevalence < 0.001:
         base = 10 ** min(ceil(1 - log10(d.prevalence)), 12)
     if isinstance(d, Triage):

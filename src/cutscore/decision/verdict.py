@@ -19,6 +19,7 @@ from cutscore.core.findings.report import (
 )
 from cutscore.core.interval import Interval
 from cutscore.decision.choice import OperatingPoint, against_trivial, headline
+from cutscore.decision.normal import answers_without_positives, is_normal
 from cutscore.inference.auc import auc_interval
 from cutscore.inference.placements import sizes_of
 from cutscore.inference.selection import Expected
@@ -122,7 +123,9 @@ def _faults(p: OperatingPoint, auc: Interval | None, score: str, reverse: bool) 
         yield Inverted(s.auc, score, reverse, auc.low, auc.high)
     with suppress(UndefinedError):  # weights without squares
         for of, rows in zip(("positive", "negative"), sizes_of(s, "a verdict"), strict=True):
-            if rows < FEWEST:
+            # Normal rows alone may answer what is asked.
+            answered = of == "positive" and is_normal(s) and answers_without_positives(p.question)
+            if rows < FEWEST and not answered:
                 yield FewRows(of, rows, s.weighted)
     if auc is None and s.P > 0 < s.N and s.auc <= 0.5:
         yield NoBetterThanChance(s.auc)

@@ -447,11 +447,11 @@ class Sweep(Frozen):
         if self.merged:
             raise UndefinedError(SweepCompact(measure))
 
-    def needs_positives(self, measure: str) -> None:
+    def needs_positives(self, measure: str, hint: str = "") -> None:
         """Raise unless positives have mass."""
         self.needs_rows(measure)
         if not self.P > 0:
-            self._one_class_error("positives", measure)
+            self._one_class_error("positives", measure, hint)
 
     def needs_negatives(self, measure: str) -> None:
         """Raise unless negatives have mass."""
@@ -465,11 +465,11 @@ class Sweep(Frozen):
         if not (self.P > 0 and self.N > 0):
             self._one_class_error("positives and negatives", measure)
 
-    def _one_class_error(self, what: str, measure: str) -> NoReturn:
+    def _one_class_error(self, what: str, measure: str, hint: str = "") -> NoReturn:
         only = "positive" if self.P > 0 else "negative"
         unit = "weight {}" if self.weighted else "{} of them"
         have = f"{only} ({unit.format(count_text(self.P + self.N))})"
-        hint = "Add rows of the other class."
+        hint = hint or "Add rows of the other class."
         raise UndefinedError(OneClass(measure, what, have, hint))
 
     def _facts(self) -> dict[str, str]:
