@@ -62,12 +62,14 @@ def _decided(
     """Batches of the columns that are kept, and of what the detector adds.
 
     From CSV to CSV columns are kept as they are written: TRUE and 1e5 are not true and 100000. The
-    detector reads some of them as numbers, so that there are two readers then, side by side.
+    detector reads some of them as numbers, so that there are two readers then, side by side, of the
+    same text.
     """
     decide = partial(detector.apply_batches, table, reasons=arguments.reasons, seen=seen)
     if not (keep and table.is_text and is_text_format(arguments.output)):
         return decide(keep=keep)
     detector.check_kept(keep, arguments.reasons)
+    table.hold_text(list(dict.fromkeys([*keep, *detector.scorer.columns])))
     return _beside(table.batches(keep, texts=keep), decide())
 
 

@@ -178,6 +178,9 @@ class Part(ABC):
         """The same with these columns as text where a query reads files."""
         return self
 
+    def hold_text(self, columns: Sequence[str]) -> None:  # noqa: B027 - most have none
+        """Keep the text of these columns in memory, if rows are text and the file is not large."""
+
     @abstractmethod
     def batches(self, columns: Sequence[str], schema: pa.Schema) -> Iterator[pa.RecordBatch]:
         """All rows of these columns in these types: those of :meth:`schema`, or text."""

@@ -67,6 +67,12 @@ class Table:
             return self
         return Table([HeldPart(part) for part in self._parts], self._keep)
 
+    def hold_text(self, columns: Sequence[str]) -> None:
+        """Parse these columns of CSV files now, and only once: for whoever reads them as text and
+        as numbers. Of files that are not too large the text stays in memory."""
+        for part in self._parts:
+            part.hold_text(columns)
+
     @property
     def where(self) -> str:
         """What the table is called in messages."""

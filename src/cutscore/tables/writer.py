@@ -6,6 +6,7 @@ import io
 import os
 import sys
 from collections.abc import Iterable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from typing import IO
 
@@ -128,13 +129,14 @@ class _Terminal:
 def _write(
     file: IO[bytes], kind: Format, first: pa.RecordBatch, rest: Iterator[pa.RecordBatch]
 ) -> int:
-    schema = first.schema
-    rows = 0
     assert kind.write is not None  # or it would not have been found
-    with kind.write(file, schema) as writer:
-        batch: pa.RecordBatch | None = first
-        while batch is not None:
-            writer.write_batch(batch)
+    rows = first.num_rows
+    with kind.write(file, first.schema) as writer, ThreadPoolExecutor(1) as aside:
+        # A batch is written while the next one is made.
+        writing = aside.submit(writer.write_batch, first)
+        for batch in rest:
+            writing.result()
+            writing = aside.submit(writer.write_batch, batch)
             rows += batch.num_rows
-            batch = next(rest, None)
+        writing.result()
     return rows

@@ -88,7 +88,7 @@ class LineLearner(Learner):
     def learn(self, part: Part, goal: Any, folds: Sequence[Fitted] = ()) -> Fitted:  # noqa: ARG002
         from cutscore.training.fitted import FittedLine
 
-        return FittedLine(self.fit(part.rows, goal, part.data.fold[part.at]))
+        return FittedLine(self.fit(part.rows, goal, part.fold))
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -175,6 +175,8 @@ class Part:
     data: Data
     at: NDArray[np.intp]
     """Which they are, in the order of the table."""
+    fold: NDArray[np.intp]
+    """The fold of each, in the order of ``rows``."""
 
     @property
     def values(self) -> Floats:
@@ -343,15 +345,19 @@ class Data:
     @property
     def whole(self) -> Part:
         """All rows, as a learner takes them."""
-        return Part(self.rows, self, np.arange(len(self.y)))
+        return self._part(self.rows, np.arange(len(self.y)))
 
     def of_fold(self, fold: int) -> Part:
         """The rows of a fold."""
-        return Part(self._rows_of(fold), self, np.flatnonzero(self.fold == fold))
+        return self._part(self._rows_of(fold), np.flatnonzero(self.fold == fold))
 
     def without(self, fold: int) -> Part:
         """The rows of all other folds."""
-        return Part(self._rows_without(fold), self, np.flatnonzero(self.fold != fold))
+        return self._part(self._rows_without(fold), np.flatnonzero(self.fold != fold))
+
+    def _part(self, rows: Rows, at: NDArray[np.intp]) -> Part:
+        fold = self.fold[at]
+        return Part(rows, self, at, fold if self._held is None else np.sort(fold))
 
     def _rows_of(self, fold: int) -> Rows:
         if self._held is not None:
@@ -369,7 +375,7 @@ class Data:
 
     def sample(self, at: NDArray[np.intp]) -> Part:
         """So few rows that they need not be picked out of all of them in each pass."""
-        return Part(self._rows_at(at), self, at)
+        return Part(self._rows_at(at), self, at, self.fold[at])
 
     def _rows_at(self, at: NDArray[np.intp]) -> Rows:
         if self.elsewhere is None:

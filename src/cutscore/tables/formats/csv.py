@@ -5,6 +5,7 @@ from __future__ import annotations
 import codecs
 import csv
 import io
+import os
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
@@ -57,6 +58,8 @@ _LADDER = (
 _SEPARATORS = ",;\t|"
 # Values of a block that a type is tried on first.
 _FEW = 64
+# Files of at most so many bytes may have their cells in memory.
+_HELD = 1 << 28
 
 
 class CsvPart(Part):
@@ -71,6 +74,7 @@ class CsvPart(Part):
         self._file, self._style = file, style
         self.is_small = file.is_small
         self._types: dict[str, pa.DataType] = {}
+        self._held: dict[str, list[pa.Array]] = {}
         with self.guard(), _text(file) as text:
             lines = bounded(text, self.where)
             self._blank, first = next(
@@ -197,8 +201,20 @@ class CsvPart(Part):
             ),
         }
 
+    def hold_text(self, columns: Sequence[str]) -> None:
+        new = [name for name in columns if name in self._names and name not in self._held]
+        if new and os.path.getsize(self.path) <= _HELD:
+            blocks = list(self._parse(new))
+            self._held |= {name: [block[name] for block in blocks] for name in new}
+
     def _blocks(self, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
         """All rows of these columns as text."""
+        if not all(name in self._held for name in columns):
+            return self._parse(columns)
+        cells = zip(*(self._held[name] for name in columns), strict=True)
+        return (pa.RecordBatch.from_arrays(list(some), names=list(columns)) for some in cells)
+
+    def _parse(self, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
         # Closed where they are left, by a consumer that has seen enough too.
         with self.guard(), self._file.stream() as file:
             reader = pacsv.open_csv(file, **self._options(columns))
@@ -355,7 +371,8 @@ def _keeps_digits(text: pa.Array, numbers: pa.Array) -> bool:
     tell whole numbers beyond 2**53 apart. As numbers, codes that differ would become the same."""
     at, data = _bytes(text)
     start, end = at[:-1], at[1:]
-    signed = np.isin(data[np.minimum(start, len(data) - 1)], _SIGNS) & (end > start)
+    first = data[np.minimum(start, len(data) - 1)]
+    signed = ((first == ord("+")) | (first == ord("-"))) & (end > start)
     start = (start + signed)[end - start - signed >= 2]
     after = data[start + 1]
     # 0x1F is a number to Arrow, too.
@@ -366,9 +383,6 @@ def _keeps_digits(text: pa.Array, numbers: pa.Array) -> bool:
     long = text.filter(pc.greater_equal(pc.abs(numbers), EXACT))
     whole = long.filter(pc.match_substring_regex(long, WHOLE))
     return all(abs(int(value)) <= EXACT for value in whole.drop_null().to_pylist())
-
-
-_SIGNS = np.frombuffer(b"+-", np.uint8)
 
 
 def _bytes(text: pa.Array) -> tuple[Any, Any]:
@@ -411,7 +425,7 @@ class CsvWriter:
         text = column.cast(pa.string())
         odd = pc.is_in(text, value_set=_MISSING)
         at, data = _bytes(text)
-        if np.isin(data[at[0] : at[-1]], np.frombuffer(_SPECIAL.encode(), np.uint8)).any():
+        if _IS_SPECIAL[data[at[0] : at[-1]]].any():
             odd = pc.or_(odd, pc.match_substring_regex(text, f"[{_SPECIAL}]"))
         elif not odd.true_count:
             return text
@@ -430,6 +444,7 @@ class CsvWriter:
 
 _MISSING = pa.array(MISSING)
 _SPECIAL = ',;\t|"\r\n'
+_IS_SPECIAL = np.isin(np.arange(256), np.frombuffer(_SPECIAL.encode(), np.uint8))
 
 
 def _csv_writer(file: IO[bytes], schema: pa.Schema) -> Writer:
