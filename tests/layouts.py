@@ -683,6 +683,7 @@ def _learners() -> Iterator[Case]:
         (e.Perceptron(max_passes=3, variant="averaged"), says, _check_radius, {"rtol": 1e-6}),
         (e.Structural("auc", C=0.001), says, None, {"rtol": 1e-3, "rows": 1000}),
         (e.Structural("f1", C=0.001), says, None, {"rtol": 1e-3, "rows": 1000}),
+        (e.StructuralCV("auc", Cs=(0.01,), cv=2), says, None, {"rtol": 1e-3, "rows": 1000}),
         (
             e.DecisionClassifier(e.Fisher(), calibration="platt", cv=2),
             ("decision_function", "scores", "log_odds", "predict", *chance[-2:]),
@@ -825,6 +826,11 @@ def _plain_columns() -> Iterator[Case]:
         "by_group",
         lambda g: cs.by_group(g.y, g.score, g.group, weight=g.weight),
         _check_groups,
+        **w,
+    )
+    yield Case(
+        "sweeps_by_group",
+        lambda g: cs.sweeps_by_group(g.y, g.score, g.group, weight=g.weight),
         **w,
     )
     yield Case(

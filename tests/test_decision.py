@@ -324,8 +324,8 @@ def test_infeasible_is_explained() -> None:
     assert [s.holds for s in p.status] == [False, True]
     assert p.status[0].value == pytest.approx(17 / 58)
     assert p.explanation == (
-        "No threshold meets precision >= 0.5 and recall >= 0.5; the closest one is shown. A weaker "
-        "limit would help."
+        "No threshold meets precision >= 0.5 and recall >= 0.5; the closest one is shown. "
+        "Consider relaxing a limit."
     )
     assert p.explanation in repr(p)
     assert "precision >= 0.5: violated (29.3 % on these rows)" in repr(p)

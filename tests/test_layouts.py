@@ -105,7 +105,8 @@ ELSEWHERE = {
         sensitivity_at smooth_roc specificity_at
     """,
     "functions of other results": """
-        compare_groups corrected_prevalence
+        compare_groups corrected_prevalence choose_groups compare_group_choices GroupPoint.decide
+        GroupPoint.gap GroupPoint.rate
         ClassMoments.needs_both_classes ClassMoments.check_finite
         LinearDetector.then LinearDetector.unit Calibrator.then Affine.then Beta.then Chain.then
         Gaussian.then Monotone.then Detector.of_policy LinearScorer.of Encoding.from_raw
@@ -160,7 +161,8 @@ ELSEWHERE = {
     "made by functions that are here; they hold no arrays": """
         CalibrationLine Comparison ContrastTest CurvePoint CurveTest Decomposition Fit ClassesFit
         expected_failed_checks CorrectedPrevalence
-        MethodComparison OperatingPoint OperatingPoint.expect PriorShift
+        MethodComparison OperatingPoint OperatingPoint.expect PriorShift GroupComparison GroupPoint
+        GroupSweeps
     """,
     "reads files: tests/test_files.py, test_rows_files.py": "sweep_file by_group_file rows_file",
     "takes tables: tests/test_encoding.py, test_detector.py, test_apply.py": """

@@ -329,7 +329,7 @@ class StructuralCV(Structural):
         As for :class:`Structural`.
     Cs : sequence of float, default (0.01, 0.1, 1, 10, 100)
         What to try, as multiples of ``C="scale"``, so that they mean the same in each fold.
-    cv : int, splitter or iterable, default 5
+    cv : int, splitter or iterable, default 3
         Folds, as in scikit-learn: for C, and for the threshold if it is cross-fitted.
 
     Attributes
@@ -355,7 +355,7 @@ class StructuralCV(Structural):
     >>> from sklearn.datasets import make_classification
     >>> from cutscore.estimators import StructuralCV
     >>> X, y = make_classification(2000, weights=[0.95], flip_y=0.02, random_state=1)
-    >>> model = StructuralCV("f1", cv=3).fit(X, y)
+    >>> model = StructuralCV("f1").fit(X, y)
     >>> model.C_ in model.Cs_[model.scores_ == model.scores_.max()]
     True
     """
@@ -372,7 +372,7 @@ class StructuralCV(Structural):
         tol: float = 1e-3,
         max_iter: int = 1000,
         threshold: str = "auto",
-        cv: Folds = 5,
+        cv: Folds = 3,
         intercept_scaling: float = 1.0,
         class_weight: ClassWeight = None,
         verbose: bool = False,

@@ -330,7 +330,7 @@ def scaled_C(rows: Rows, aim: TrainableMeasure, masses: Masses | None = None) ->
 
 
 class CSearch(NamedTuple):
-    """What :func:`cutscore.linear.structural.search_C` found."""
+    """The values of C that :func:`cutscore.linear.structural.search_C` tried, and the best."""
 
     C: float
     """The best one, for all rows."""
