@@ -18,6 +18,10 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 
+# New rows like those of training have at most so many outside of their range, if these are 200.
+_FEW = 0.01
+
+
 @dataclass
 class _Outside:
     """How many numbers are outside of a range, and the farthest."""
@@ -38,6 +42,11 @@ class _Outside:
         k = int(np.nanargmax(away))
         if away[k] > self.away:
             self.far, self.away = float(x[k]), float(away[k])
+
+    def matters(self, rows: int) -> bool:
+        """Whether there are more than the few that any new rows have, just outside; or one that is
+        far outside."""
+        return self.count > _FEW * rows or self.away > FAR * (self.high - self.low)
 
 
 class Novelty:
@@ -123,7 +132,7 @@ class Novelty:
                 name, o.count, rows, *(in_words(v, o.kind) for v in (o.far, o.low, o.high))
             )
             for name, o in self._numbers.items()
-            if o.count
+            if o.matters(rows)
         ]
         first = [] if outside is None else [outside]
         return [*first, *sorted(out, key=lambda found: -found.rows)]

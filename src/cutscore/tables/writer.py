@@ -130,7 +130,7 @@ def _write(
     file: IO[bytes], kind: Format, first: pa.RecordBatch, rest: Iterator[pa.RecordBatch]
 ) -> int:
     assert kind.write is not None  # or it would not have been found
-    rows = first.num_rows
+    rows = int(first.num_rows)
     with kind.write(file, first.schema) as writer, ThreadPoolExecutor(1) as aside:
         # A batch is written while the next one is made.
         writing = aside.submit(writer.write_batch, first)
