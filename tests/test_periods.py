@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 from fractions import Fraction
 from itertools import permutations
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -11,9 +13,14 @@ import pytest
 from scipy.stats import binom
 
 import cutscore as cs
+from cutscore.cli import main
 from cutscore.core.errors import CutscoreError
 from cutscore.inference.periods import KnownPeriods, unit_of
 from cutscore.inference.units import gaffke_p_value
+from cutscore.policy import Policy
+from cutscore.policy.check import CheckState
+from cutscore.tables import write_table
+from test_policy_schema import VALIDATOR
 
 CONFIDENCE = 0.8  # low, so that few days can show something
 
@@ -243,3 +250,157 @@ def test_known_periods_have_the_rules() -> None:
                 with pytest.raises(cs.UndefinedError, match="needs the rows"):
                     known.rule(aim.limits[0], 0.01)
     assert len(KnownPeriods(3, None, {})) == 3
+
+
+# ---------------------------------------------------------------------------------------- policies
+
+
+def days_of(days: int, seed: int, shift: float = 0.0) -> tuple[Any, Any, Any]:
+    """Labels, scores and days: some days are worse than others."""
+    rng = np.random.default_rng(seed)
+    day = np.repeat(np.arange(days), 100)
+    y = rng.random(len(day)) < 0.05
+    score = rng.normal(0, 0.4, days)[day] + rng.normal(size=len(day)) + 2.5 * y + shift
+    return y, score.round(4), np.datetime64("2026-01-01") + day
+
+
+LIMIT_TEXTS = ("flagged <= 8 per day", "flagged <= 10 on 90 % of days", "fp <= 3 on 80 % of days")
+
+
+@pytest.mark.parametrize("confidence", [None, 0.95])
+@pytest.mark.parametrize("reverse", [False, True])
+@pytest.mark.parametrize("text", LIMIT_TEXTS)
+def test_policies_keep_what_limits_came_to(
+    text: str, reverse: bool, confidence: float | None
+) -> None:
+    y, score, day = days_of(60, 1)
+    score = -score if reverse else score
+    days, s = cs.periods(y, score, day), cs.sweep(y, score)
+    aim = cs.Aim("recall", text, confidence=confidence, periods=days)
+    p = Policy.choose(s, aim, reverse=reverse)
+    VALIDATOR.validate(json.loads(p.to_json()))
+    again = Policy.from_json(p.to_json())
+    assert again.to_json() == p.to_json()
+    assert again.aim.limit_texts == (text,)
+    assert (again.feasible, again.point.feasible, len(again.evidence.periods)) == (True, True, 60)
+    assert again.point.status[0].holds
+    # Another goal under the same limit is chosen as on the rows.
+    costs = cs.Costs(fp=1, fn=1)
+    new = Policy.choose(s, cs.Aim(costs, text, None, confidence, periods=days), reverse=reverse)
+    assert again.revised(costs=costs).threshold == new.threshold != p.threshold
+    assert again.revised(costs=costs).promises == {}
+    assert again.revised(drop_limits=True).evidence.periods is None
+    if confidence is not None:
+        with pytest.raises(cs.UndefinedError, match="needs the rows with their periods"):
+            again.revised(confidence=0.9)
+    y, score, day = days_of(50, 2)
+    score = -score if reverse else score
+    aim = cs.Aim("recall", text, confidence=confidence, periods=cs.periods(y, score, day))
+    other = Policy.choose(cs.sweep(y, score), aim, reverse=reverse)
+    with pytest.raises(cs.UndefinedError, match="merging policies"):
+        again + other
+
+
+@pytest.mark.parametrize("text", LIMIT_TEXTS)
+def test_checks_test_limits_over_days(text: str) -> None:
+    y, score, day = days_of(60, 1)
+    aim = cs.Aim("recall", text, confidence=0.95, periods=cs.periods(y, score, day))
+    p = Policy.from_json(Policy.choose(cs.sweep(y, score), aim).to_json())
+    y, score, day = days_of(50, 3)
+    found = p.check(y, score, period=day)
+    assert (found.state, found.limits[0].state) == (CheckState.AGREES, "holds")
+    # Days differ, so that intervals over days are wider than those of rows.
+    wide, rows = found.promises[1].observed, p.check(y, score).promises[1].observed
+    assert wide.value == rows.value
+    assert wide.high - wide.low > rows.high - rows.low
+    assert p.check(y, score).limits[0].state == "unknown"
+    worse = days_of(50, 4, shift=1.0)
+    assert p.check(*worse[:2], period=worse[2]).state is CheckState.BROKEN
+    # Three times as many days, most of them without rows.
+    assert p.check(*worse[:2], period=worse[2], exposure=500).limits[0].state == "holds"
+
+
+def test_a_policy_without_periods_takes_no_limit_per_day() -> None:
+    y, score, _ = days_of(10, 1)
+    p = Policy.choose(cs.sweep(y, score), "f1")
+    with pytest.raises(cs.UndefinedError, match="the policy has none"):
+        p.revised(subject_to="flagged <= 2 per day")
+
+
+# --------------------------------------------------------------------------------------- command
+
+
+def written(path: Path, days: int, seed: int, shift: float = 0.0) -> str:
+    y, score, day = days_of(days, seed, shift)
+    write_table(path, {"y": y.astype(int), "s": score, "day": day.astype(str)})
+    return str(path)
+
+
+NAMED = ["--label", "y", "--score", "s"]
+
+
+@pytest.mark.parametrize("kind", ["csv", "parquet"])
+def test_command(kind: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    table = written(tmp_path / f"t.{kind}", 60, 1)
+    new, worse = (
+        written(tmp_path / f"{name}.csv", 50, seed, shift)
+        for name, seed, shift in (("new", 3, 0.0), ("worse", 4, 1.0))
+    )
+    policy = str(tmp_path / "policy.json")
+    limit = ["--subject-to", "flagged <= 10 on 90 % of days", "--period", "day"]
+    asked = ["choose", table, *NAMED, "--maximize", "recall", *limit, "--confidence", "0.95"]
+    assert main([*asked, "-o", policy]) == 0
+    out = capsys.readouterr().out
+    assert "flagged <= 10 on 90 % of days at 95 % confidence: met (on " in out
+    y, score, day = days_of(60, 1)
+    p = cs.choose(
+        cs.sweep(y, score),
+        "recall",
+        subject_to=limit[1],
+        confidence=0.95,
+        periods=cs.periods(y, score, day),
+    )
+    saved = Policy.load(policy)
+    assert saved.threshold == p.threshold
+    assert saved.evidence.periods.column == "day"
+    assert main(["check", policy, new]) == 0
+    assert "flagged <= 10 on 90 % of days" in capsys.readouterr().out
+    assert main(["check", policy, worse]) == 3
+    assert main(["check", policy, worse, "--period", "day", "--exposure", "500"]) == 0
+    assert main(["apply", policy, new, "-q", "-o", str(tmp_path / "decided.csv")]) == 0
+    assert main(["report", policy, "-q", "-o", str(tmp_path / "report.html")]) == 0
+    assert "on 90 % of days" in (tmp_path / "report.html").read_text(encoding="utf-8")
+    capsys.readouterr()
+    assert main(["revise", policy, "--cost", "fp=1,fn=1"]) == 0
+    assert "flagged <= 10 on 90 % of days: met." in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "said"),
+    [
+        (["choose", "--maximize", "recall", "--subject-to", "fp <= 1 per day"], 2, "--period"),
+        (["evaluate", "--maximize", "recall", "--subject-to", "fp <= 1 per day"], 2, "choose"),
+        (["choose", "--maximize", "recall", "--exposure", "3"], 2, "--period"),
+        (["choose", "--maximize", "f1", "--period", "day", "--engine", "arrow"], 2, "memory"),
+        (["choose", "--maximize", "f1", "--period", "gone"], 1, "gone"),
+        (["choose", "--maximize", "f1", "--period", "day", "--exposure", "2"], 1, "at least 10"),
+    ],
+)
+def test_bad_commands(
+    words: list[str], code: int, said: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    table = written(tmp_path / "t.csv", 10, 1)
+    assert main([words[0], table, *NAMED, *words[1:]]) == code
+    assert said in capsys.readouterr().err
+
+
+def test_command_names_days_without_rows(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    days = ["2026-03-01", "2026-03-02", "2026-03-05"] * 20
+    columns = {"y": [0, 1, 0] * 20, "s": np.arange(60.0), "day": days}
+    write_table(tmp_path / "t.csv", columns)
+    asked = ["--maximize", "recall", "--subject-to", "flagged <= 2 per day", "--period", "day"]
+    assert main(["choose", str(tmp_path / "t.csv"), *NAMED, *asked]) in (0, 3)
+    assert "2 of 5 days have no rows" in (said := capsys.readouterr().err)
+    assert "--exposure 5" in said

@@ -147,6 +147,7 @@ SCORES = (
         many=True,
     ),
     Parameter("group", "group column; also report the AUC within each group", "NAME"),
+    Parameter("normal", "there is no label column: all rows are normal"),
     Parameter(
         "period",
         "period column, such as a date or an hour, for limits such as 'flagged <= 200 per day'",

@@ -296,6 +296,8 @@ class OperatingPoint(Card):
         periods = self.question.periods
         if not isinstance(periods, Periods) or not isinstance(goal, Measure):
             return None
+        if not is_known(self.sweep, goal):
+            return None
         with suppress(UndefinedError):
             return periods.measured(goal, self.threshold, level)
         return None
@@ -1045,10 +1047,12 @@ def limit_lines(p: OperatingPoint) -> list[str]:
     units = f" for the mean over {len(q.units):,} clusters" if q.units is not None else ""
     for limit, status in zip(q.limits, p.status, strict=True):
         sure = level + (units if limit.period is None else "")
-        here = f"{limit.value_text(status.value)} on these rows"
-        if np.isnan(status.value) and limit.period is None:
-            here = f"0/0 {_undefined_because(p.confusion)}"
-        lines.append(f"{status.limit}{sure}: {limit_outcome(p, status)} ({here})")
+        here = f" ({limit.value_text(status.value)} on these rows)"
+        if np.isnan(status.value):
+            # A file has no periods.
+            known = limit.period is None
+            here = f" (0/0 {_undefined_because(p.confusion)})" if known else ""
+        lines.append(f"{status.limit}{sure}: {limit_outcome(p, status)}{here}")
         if q.confidence and not p.sweep.weighted:
             error = split_error(q.limits, q.confidence)
             lines += filter(None, [_shortage(p, limit, error)])

@@ -26,6 +26,7 @@ linearisation, with the t distribution, on the logit scale.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -96,6 +97,8 @@ class Periods(Frozen):
     gaps : int
         How many periods between the first and the last have no rows and are not counted; 0 if
         periods are no times.
+    column : str or None
+        The name of the column, for those who have the policy and another table.
     """
 
     score: Floats
@@ -104,6 +107,7 @@ class Periods(Frozen):
     number: int
     unit: str | None = None
     gaps: int = 0
+    column: str | None = None
 
     def __len__(self) -> int:
         """How many periods there are."""
@@ -125,7 +129,7 @@ class Periods(Frozen):
         """The same of −score."""
         columns = (0.0 - self.score, self.positive, self.period)
         flipped = (column[::-1].copy() for column in columns)
-        return Periods._adopt(*flipped, self.number, self.unit, self.gaps)
+        return Periods._adopt(*flipped, self.number, self.unit, self.gaps, self.column)
 
     def check(self, s: Sweep) -> None:
         """Raise unless these are the rows of a sweep."""
@@ -214,7 +218,7 @@ class Periods(Frozen):
         """What a file keeps of it: what these limits come to."""
         of_periods = [limit for limit in limits if limit.period is not None]
         rules = {limit.text: self.rule(limit, error).text for limit in of_periods}
-        return KnownPeriods(self.number, error, rules)
+        return KnownPeriods(self.number, error, rules, self.column)
 
     def top(self, k: int, *, level: float = 0.95) -> PeriodTop:
         """Recall and precision where the k highest scores of each period are flagged.
@@ -309,6 +313,8 @@ class KnownPeriods:
         The error that each limit was allowed; None if it holds on the rows alone.
     rules
         By the text of each limit, what it came to: ``"flagged <= 5321"`` rows of the evidence.
+    column
+        The name of the column of periods, if it is known.
 
     Examples
     --------
@@ -322,6 +328,7 @@ class KnownPeriods:
     number: Count
     error: float | None
     rules: Mapping[str, str]
+    column: str | None = None
 
     def __len__(self) -> int:
         """How many periods there were."""
@@ -337,15 +344,14 @@ class KnownPeriods:
     def known(self, limits: Sequence[Limit], error: float | None) -> KnownPeriods:
         """What a file keeps of it."""
         rules = {one.text: self.rule(one, error).text for one in limits if one.period is not None}
-        return KnownPeriods(self.number, error, rules)
+        return KnownPeriods(self.number, error, rules, self.column)
 
     def rule(self, limit: Limit, error: float | None) -> Limit:
         """The limit on the number of rows flagged that a limit per period came to."""
         if limit.share is None and error is None:
             return _mean_rule(limit, self.number)
-        same = error is self.error or (
-            error is not None and self.error is not None and abs(error - self.error) < 1e-12
-        )
+        # What is guaranteed holds on the rows as well.
+        same = error is None or (self.error is not None and abs(error - self.error) < 1e-12)
         if not same or limit.text not in self.rules:
             why = "needs the rows with their periods; the policy keeps only what its limits came to"
             hint = "Choose the policy on the rows again, with periods."
@@ -399,6 +405,9 @@ def ratio_over(part: NDArray[Any], whole: NDArray[Any], level: float, name: str)
     return Expected(value, low, high, level)
 
 
+_ISO = re.compile(r"\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:\.\d{1,6})?)?)?")
+
+
 def unit_of(times: NDArray[Any]) -> tuple[str | None, int]:
     """Of different times the longest unit that all are whole numbers of, and how many steps between
     the first and the last are not among them. A step is the largest that leads to all of them: a
@@ -410,11 +419,14 @@ def unit_of(times: NDArray[Any]) -> tuple[str | None, int]:
     >>> from cutscore.inference.periods import unit_of
     >>> unit_of(np.array(["2026-03-01", "2026-03-02", "2026-03-05"], "datetime64[s]"))
     ('day', 2)
-    >>> unit_of(np.array(["2026-03-01", "2026-03-08"], "datetime64[D]"))
+    >>> unit_of(np.array(["2026-03-01", "2026-03-08"]))  # as ISO 8601 writes them
     ('day', 0)
     """
     if times.dtype.kind != "M":
-        return None, 0
+        texts = [str(one) for one in times.tolist()]
+        if not all(map(_ISO.fullmatch, texts)):
+            return None, 0
+        times = np.array(texts, "datetime64[us]")
     for word, code in UNITS.items():
         whole = times.astype(f"datetime64[{code}]")
         if (whole == times).all():

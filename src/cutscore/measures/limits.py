@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from math import inf, isfinite, isnan
+from math import inf, isfinite
 from typing import Any, Protocol, TypeAlias
 
 import numpy as np
@@ -55,8 +55,6 @@ class Limit:
         """A value of what it is on."""
         if self.period is None:
             return measure_text(self.measure.name, value)
-        if isnan(value):
-            return "not stored"
         if self.share is None:
             return f"{number_text(value)} per {self.period}"
         return f"on {per_cent(value)} of {self.period}s"
