@@ -20,8 +20,10 @@ happens inside of a day.
 Alarms only rise as the threshold falls. So the cuts that satisfy a limit are those above one of
 them, many cuts need no correction, and each limit is one on the number of rows flagged.
 
-Rates at the k highest scores of each day are ratios of sums over days. Their intervals are by
-linearisation, with the t distribution, on the logit scale.
+Rates at the k highest scores of each day are ratios r = Σ a / Σ b of sums over days. Their
+variance is the jackknife's, from residuals (a − r b) / (1 − b / Σ b), and their intervals are on
+the logit scale with the t distribution. A few large days make that variance uncertain: with the
+kurtosis κ of the residuals of n days, it has 2 n / (κ − 1) degrees of freedom, at most n − 1.
 """
 
 from __future__ import annotations
@@ -397,11 +399,15 @@ def ratio_over(part: NDArray[Any], whole: NDArray[Any], level: float, name: str)
         raise UndefinedError(TooFew("an interval over periods", 2, of, n))
     total = float(np.sum(whole))
     value = float(np.sum(part)) / total
-    spread = sqrt(n / (n - 1) * float(np.sum((part - value * whole) ** 2))) / total
-    if not spread or not 0 < value < 1:
+    away = (part - value * whole) / (1 - whole / total)
+    squares = float(np.sum(away**2))
+    if not squares or not 0 < value < 1:
         # All periods agree; as many yeses and noes would not tell more.
         return Expected(value, *clopper_pearson(value * n, n, level), level)
-    low, high = logit_interval(value, critical_value(level, n - 1) * spread, 1.0)
+    kurtosis = n * float(np.sum(away**4)) / squares**2
+    df = max(2 * n / max(kurtosis - 1, 2 * n / (n - 1)), 1.0)
+    spread = sqrt((n - 1) / n * squares) / total
+    low, high = logit_interval(value, critical_value(level, df) * spread, 1.0)
     return Expected(value, low, high, level)
 
 
