@@ -873,6 +873,17 @@ def _plain_columns() -> Iterator[Case]:
         covers=("Units", "Units.check", "Units.mean", "Units.most", "Units.rows"),
     )
     yield Case(
+        "periods",
+        lambda g: cs.periods(g.y, g.score, g.group),
+        exact=True,
+        covers=(
+            *("Periods", "Periods.check", "Periods.counts", "Periods.expect", "Periods.findings"),
+            *("Periods.known", "Periods.measured", "Periods.negated", "Periods.rule"),
+            *("Periods.shortage_text", "Periods.top", "Periods.value", "PeriodTop"),
+            "Aim.on_all_rows",
+        ),
+    )
+    yield Case(
         "cross_fit",
         lambda g: cs.cross_fit(g.y, g.score, "platt", weight=g.weight, folds=2),
         rtol=1e-7,

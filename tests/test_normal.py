@@ -2,12 +2,23 @@
 
 from __future__ import annotations
 
+import json
+import sqlite3
+from pathlib import Path
+from typing import Any
+
 import numpy as np
 import pytest
 
 import cutscore as cs
+from cutscore.cli import main
 from cutscore.decision.verdict import judge
+from cutscore.detector import Detector
 from cutscore.inference.guarantee import max_errors
+from cutscore.policy import Policy
+from cutscore.policy.check import CheckState
+from cutscore.tables import open_table, write_table
+from test_policy_schema import VALIDATOR
 
 LIMITS = {
     "fpr <= 10 %": lambda k, n: k / n <= 0.1,
@@ -74,3 +85,161 @@ def test_merged_scores_give_the_same_or_say_so() -> None:
     s = cs.sweep(np.zeros(50), np.arange(50.0))
     with pytest.raises(cs.UndefinedError):
         cs.choose(s.compact(), "recall", subject_to="fpr <= 10 %")
+
+
+# ---------------------------------------------------------------------------------------- policies
+
+AIM = cs.Aim("recall", "fpr <= 2 %", confidence=0.95)
+
+
+def normal(n: int, seed: int, shift: float = 0.0) -> Any:
+    return (np.random.default_rng(seed).normal(size=n) + shift).round(4)
+
+
+@pytest.mark.parametrize("kind", ["scores", "corners", "blocks"])
+@pytest.mark.parametrize("reverse", [False, True])
+def test_policy_is_saved_and_decides(kind: str, reverse: bool) -> None:
+    score = normal(3000, 1)
+    p = Policy.choose(cs.sweep(np.zeros(3000), score), AIM, evidence=kind, reverse=reverse)
+    VALIDATOR.validate(json.loads(p.to_json()))
+    again = Policy.from_json(p.to_json())
+    assert again == p
+    assert again.calibrator is None
+    assert list(again.promises) == ["fpr"]
+    assert again.point.feasible
+    new = normal(500, 2)
+    flagged = new <= p.threshold if reverse else new >= p.threshold
+    assert np.array_equal(again.decide(new), flagged)
+    for of in (again.llr, again.probability):
+        with pytest.raises(cs.UndefinedError, match="all rows of the evidence are normal"):
+            of(new)
+    assert "calibration" not in repr(p)
+    if kind != "corners":
+        wider = cs.Aim("recall", "fpr <= 5 %", confidence=0.95)
+        chosen = Policy.choose(cs.sweep(np.zeros(3000), score), wider, reverse=reverse)
+        assert again.revised(subject_to="fpr <= 5 %").threshold == chosen.threshold
+
+
+def test_evidence_of_many_rows_keeps_the_highest(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("cutscore.policy.evidence.ENTRIES", 500)
+    monkeypatch.setattr("cutscore.policy.evidence.BLOCKS", 200)
+    s = cs.sweep(np.zeros(3000), normal(3000, 1))
+    p = Policy.from_json(Policy.choose(s, AIM).to_json())
+    assert len(p.sweep) == 201
+    assert p.sweep.N == 3000
+    assert p.threshold == cs.choose(s, AIM).threshold
+    wider = cs.Aim("recall", "fpr <= 5 %", confidence=0.95)
+    assert p.revised(subject_to="fpr <= 5 %").threshold == cs.choose(s, wider).threshold
+    with pytest.raises(cs.UndefinedError, match="merged"):
+        p.revised(subject_to="fpr <= 50 %")
+    low = Policy.choose(s, cs.Aim("recall", "fpr <= 50 %"))
+    assert (len(low.sweep), low.confusion.fp) == (low.point.cut + 1, low.point.sweep.fp[-2])
+
+
+def test_exports_decide_alike() -> None:
+    p = Policy.choose(cs.sweep(np.zeros(3000), normal(3000, 1)), AIM)
+    new = normal(300, 2).tolist()
+    module: dict[str, Any] = {}
+    exec(p.export("python"), module)
+    want = p.decide(new).tolist()
+    assert [module["decide"](x) for x in new] == want
+    assert module["decide"](None) is None
+    assert "llr" not in module
+    with sqlite3.connect(":memory:") as db:
+        db.execute("CREATE TABLE data (score REAL)")
+        db.executemany("INSERT INTO data VALUES (?)", [(x,) for x in [*new, None]])
+        found = db.execute(p.export("sql", dialect="sqlite")).fetchall()
+    assert [(s, None if d is None else bool(d)) for s, d in found] == [
+        *zip(new, want, strict=True),
+        (None, None),
+    ]
+    assert "no probabilities are known" in p.export("card")
+    with pytest.raises(cs.UndefinedError, match="ONNX"):
+        p.export("onnx")
+
+
+def test_apply_adds_the_decision_alone() -> None:
+    p = Policy.choose(cs.sweep(np.zeros(3000), normal(3000, 1)), AIM)
+    found = Detector.of_policy(p).apply({"score": [0.0, 9.0, None]})
+    assert found.column_names == ["decision"]
+    assert found["decision"].to_pylist() == [False, True, None]
+
+
+def test_check_of_normal_rows_and_of_all() -> None:
+    p = Policy.choose(cs.sweep(np.zeros(3000), normal(3000, 1)), AIM)
+    found = p.check(np.zeros(2000), normal(2000, 2))
+    assert (found.state, [one.name for one in found.outcomes]) == (CheckState.AGREES, ["fpr"])
+    y = np.repeat([0, 1], (2000, 3))
+    mixed = p.check(y, np.append(normal(2000, 2), [5.0, 4.0, 1.0]))
+    assert mixed.limits[0].observed == found.limits[0].observed
+    assert mixed.state is CheckState.AGREES
+    assert p.check(np.zeros(2000), normal(2000, 2, shift=1)).state is CheckState.BROKEN
+
+
+def test_evidence_of_sites_is_merged() -> None:
+    one, other = normal(2000, 1), normal(1500, 2)
+    parts = [Policy.choose(cs.sweep(np.zeros(len(x)), x), AIM) for x in (one, other)]
+    both = np.concatenate((one, other))
+    assert sum(parts).threshold == cs.choose(cs.sweep(np.zeros(3500), both), AIM).threshold
+
+
+def test_a_calibrator_is_needed_where_there_are_positives() -> None:
+    p = Policy.choose(cs.sweep([1, 0, 1, 0], [4, 3, 2, 1]), "f1", calibrator=cs.Affine(1.0, 2.5))
+    with pytest.raises(cs.DataError, match="unless all rows are normal"):
+        Policy(p.aim, p.cuts, None, p.evidence)
+
+
+# ----------------------------------------------------------------------------------------- command
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    write_table(tmp_path / "normal.csv", {"s": normal(5000, 1)})
+    write_table(tmp_path / "labelled.csv", {"y": np.zeros(5000, int), "s": normal(5000, 1)})
+    write_table(tmp_path / "new.csv", {"s": normal(4000, 2)})
+    y = np.repeat([0, 1], (4000, 40))
+    mixed = np.append(normal(4000, 2), normal(40, 3, shift=4))
+    write_table(tmp_path / "mixed.csv", {"y": y, "s": mixed})
+    write_table(tmp_path / "worse.csv", {"s": normal(4000, 4, shift=1)})
+    return tmp_path
+
+
+ASKED = ["--score", "s", "--maximize", "recall", "--subject-to", "fpr <= 1 %"]
+
+
+@pytest.mark.parametrize("rows", [["normal.csv", "--normal"], ["labelled.csv", "--label", "y"]])
+def test_command(rows: list[str], folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    policy, table = str(folder / "policy.json"), [str(folder / rows[0]), *rows[1:]]
+    assert main(["choose", *table, *ASKED, "--confidence", "0.95", "-o", policy]) == 0
+    assert "recall: not known, no row is positive" in capsys.readouterr().out
+    assert Policy.load(policy).confusion.fp == max_errors(5000, 0.01, 0.05)
+    decided = str(folder / "decided.csv")
+    assert main(["apply", policy, str(folder / "new.csv"), "-q", "-o", decided]) == 0
+    flags = open_table(decided).columns(["decision"])["decision"]
+    assert 10 < np.count_nonzero(flags) < 60
+    assert main(["check", policy, str(folder / "mixed.csv")]) == 0
+    if "--normal" in rows:
+        assert main(["check", policy, str(folder / "new.csv")]) == 0
+        assert main(["check", policy, str(folder / "worse.csv")]) == 3
+    for to in ("sql", "python", "card"):
+        assert main(["export", policy, "--to", to]) == 0
+    assert main(["revise", policy, "--subject-to", "fpr <= 2 %"]) == 0
+    capsys.readouterr()
+    assert main(["report", policy, "-o", str(folder / "report.html")]) == 1
+    assert "needs positives and negatives" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "said"),
+    [
+        (["--normal", "--label", "s", *ASKED], 2, "--normal or --label"),
+        (["--normal", "--positive", "1", *ASKED], 2, "--normal or --positive"),
+        (["--normal", "--score", "s", "--maximize", "f1"], 1, "limit on fpr"),
+        (["--normal", "--engine", "arrow", *ASKED], 2, "memory"),
+    ],
+)
+def test_bad_commands(
+    words: list[str], code: int, said: str, folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["choose", str(folder / "normal.csv"), *words]) == code
+    assert said in capsys.readouterr().err

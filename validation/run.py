@@ -39,6 +39,7 @@ from cutscore.inference.bootstrap import percentiles
 from cutscore.inference.guarantee import max_errors
 from decisions import report_baselines, report_precision, report_two_costs, report_unit_limits
 from hypotheses import report_power, report_tests
+from periods import report_periods
 from policy import report_policy
 from promises import report_promises
 from review import report_review
@@ -780,6 +781,7 @@ def report_prior(r: Report) -> None:
 PARTS = {
     "guarantees": report_guarantees,
     "unit-limits": report_unit_limits,
+    "periods": report_periods,
     "precision": report_precision,
     "auc": report_auc,
     "rare": report_rare,

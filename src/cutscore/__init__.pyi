@@ -38,6 +38,7 @@ from cutscore.comparison.net_benefit import (
     NetBenefitDifference as NetBenefitDifference,
 )
 from cutscore.comparison.net_benefit import compare_net_benefit as compare_net_benefit
+from cutscore.comparison.rows import periods as periods
 from cutscore.comparison.rows import units as units
 from cutscore.core.errors import CutscoreError as CutscoreError
 from cutscore.core.errors import DataError as DataError
@@ -59,6 +60,8 @@ from cutscore.inference.bootstrap import bootstrap as bootstrap
 from cutscore.inference.net_benefit import Estimates as Estimates
 from cutscore.inference.net_benefit import NetBenefitAt as NetBenefitAt
 from cutscore.inference.net_benefit import net_benefit_at as net_benefit_at
+from cutscore.inference.periods import Periods as Periods
+from cutscore.inference.periods import PeriodTop as PeriodTop
 from cutscore.inference.placements import auc_variance as auc_variance
 from cutscore.inference.points import CurvePoint as CurvePoint
 from cutscore.inference.points import sensitivity_at as sensitivity_at

@@ -7,12 +7,16 @@ from collections.abc import Iterator
 from textwrap import wrap
 from typing import Any
 
-from cutscore.cli import INFEASIBLE, shared
-from cutscore.core.findings import COMMAND
+import numpy as np
+
+from cutscore.cli import INFEASIBLE, UsageError, shared
+from cutscore.core.findings import COMMAND, Conflict
 from cutscore.core.labels import binarize
 from cutscore.core.numbers import p_value_text
+from cutscore.decision.normal import is_normal
 from cutscore.detector import Detector
 from cutscore.measures.aim import Aim
+from cutscore.policy import Policy
 from cutscore.policy.check import Outcome, PolicyCheck, limit_word
 from cutscore.policy.words import promise_name, promise_text
 
@@ -21,18 +25,38 @@ def run(arguments: Namespace) -> tuple[str, int]:
     """What was expected, beside what labelled rows show."""
     detector = Detector.load(arguments.model)
     table = shared.source(arguments)
-    label = arguments.label or detector.policy.labels.column or shared.label_of(arguments, table)
-    more = [arguments.weight] if arguments.weight else []
-    columns = table.columns([label, *more], numbers=more)
-    y = columns[label]
-    if arguments.positive is not None:
+    label = arguments.label or detector.policy.labels.column
+    if label is None and (not is_normal(detector.policy.sweep) or shared.has_label(table)):
+        label = shared.label_of(arguments, table)
+    period = _period(arguments, detector.policy)
+    names = [name for name in (label, arguments.weight, period) if name is not None]
+    numbers = [arguments.weight] if arguments.weight else []
+    columns = table.columns(names, numbers=numbers) if names else {}
+    scores = detector.scores(table)
+    # Without a label all rows are normal, as those that the policy was chosen on.
+    y = np.zeros(len(scores), np.bool_) if label is None else columns[label]
+    if arguments.positive is not None and label is not None:
         y = binarize(y, arguments.positive, label).y
     weight = columns[arguments.weight] if arguments.weight else None
-    found = detector.policy.check(y, detector.scores(table), weight)
+    found = detector.policy.check(
+        *(y, scores, weight),
+        period=None if period is None else columns[period],
+        exposure=arguments.exposure,
+    )
     code = 0 if found.ok else INFEASIBLE
     if arguments.json:
         return shared.as_json(_plain(found, arguments)), code
     return _text(found, detector.policy.aim, shared.width()), code
+
+
+def _period(arguments: Namespace, policy: Policy) -> str | None:
+    """The column of periods, if a limit needs one."""
+    known = policy.evidence.periods
+    period: str | None = arguments.period or (None if known is None else known.column)
+    if arguments.exposure is not None and period is None:
+        rule = "an exposure counts periods"
+        raise UsageError(Conflict(("exposure", "period"), rule, shared.NEEDS))
+    return period
 
 
 def _plain(found: PolicyCheck, arguments: Namespace) -> dict[str, Any]:
@@ -59,9 +83,11 @@ def _text(found: PolicyCheck, aim: Aim, width: int) -> str:
 
 def _rows(found: PolicyCheck, aim: Aim) -> Iterator[tuple[str, str, str, str]]:
     for limit, one in zip(aim.limits, found.limits, strict=True):
-        here = promise_text(limit.measure.name, one.observed, level=False)
+        # Of a share of periods, a rate.
+        name = limit.measure.name if limit.share is None else "flagged_rate"
+        here = promise_text(name, one.observed, level=False)
         yield one.words, "", here, limit_word(one)
-    for each in (*found.promises, found.prevalence):
+    for each in found.outcomes:
         promised, here = (
             promise_text(each.name, e, level=False) for e in (each.promised, each.observed)
         )

@@ -3,22 +3,25 @@
 from __future__ import annotations
 
 from argparse import Namespace
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import Any
 
-from cutscore.calibration.fitting import calibrate
 from cutscore.cli import INFEASIBLE, UsageError, engines, policies, shared
+from cutscore.comparison.rows import periods
 from cutscore.core.errors import UndefinedError
-from cutscore.core.findings import BadArgument, Conflict, some
+from cutscore.core.findings import BadArgument, Conflict, Finding, some
 from cutscore.core.findings.base import spelled
 from cutscore.core.findings.command import Usage
 from cutscore.core.findings.report import Inverted
 from cutscore.core.progress import progress
 from cutscore.decision.choice import OperatingPoint, choose, expectation, rule_of
 from cutscore.decision.verdict import State, Verdict, judge
+from cutscore.inference.periods import Periods
 from cutscore.policy import Labels, Policy, Provenance
+from cutscore.policy.artefact import calibrated
 from cutscore.report.json import plain_cuts
 from cutscore.report.terminal import verdict_text
+from cutscore.sweeps.sweep import Sweep, sweep
 
 _FEW = 1_000_000
 
@@ -28,6 +31,7 @@ def run(arguments: Namespace) -> tuple[str, int]:
     shared.check_outputs(arguments)
     costs = shared.costs(arguments)
     shared.check_options(arguments)
+    _check_columns(arguments)
     if arguments.output == "-" and arguments.json:
         raise UsageError(Usage("-o - and --json both write to standard output"))
     if costs is None and arguments.maximize is None:
@@ -44,12 +48,12 @@ def run(arguments: Namespace) -> tuple[str, int]:
     # Most aims need no more than a compact sweep, which can't be turned round, and has no folds: of
     # few rows, or for a policy, all scores are kept.
     few = (what.source.rows or _FEW + 1) <= _FEW
-    whole = reverse or few or arguments.output is not None
+    whole = reverse or few or arguments.output is not None or _needs_rows(arguments)
     for compact in (False,) if whole else (True, False):
         with progress("sweeping", not arguments.quiet) as tell:
-            found = engines.sweep_tables(arguments, what, tell=tell, compact=compact)
-        s = found.sweeps[name]
-        s = s.negated() if reverse else s
+            s, days, note = _sweep(arguments, what, tell, compact)
+        if reverse:
+            s, days = s.negated(), None if days is None else days.negated()
         try:
             point = choose(
                 s,
@@ -57,13 +61,16 @@ def run(arguments: Namespace) -> tuple[str, int]:
                 subject_to=arguments.subject_to,
                 prior=arguments.prior,
                 confidence=arguments.confidence if arguments.subject_to else None,
+                periods=days,
             )
             break
         except UndefinedError:
             if not s.merged:
                 raise
     assert point is not None
-    shared.remark(arguments, found.note)
+    shared.remark(arguments, note)
+    for found in () if days is None else days.findings:
+        shared.remark(arguments, found)
     verdict = judge(point, score=name, reverse=reverse)
     if s.P > 0 and s.N > 0 and s.auc < 0.5 and not isinstance(verdict.finding, Inverted):
         shared.remark(arguments, Inverted(s.auc, name, reverse))
@@ -79,13 +86,48 @@ def run(arguments: Namespace) -> tuple[str, int]:
     return text + _ending(arguments, verdict), code
 
 
+def _check_columns(arguments: Namespace) -> None:
+    """Raise if columns are named that nothing is done with."""
+    if arguments.normal and (arguments.label or arguments.positive is not None):
+        other = "label" if arguments.label else "positive"
+        raise UsageError(Conflict(("normal", other), "all rows are normal, so no label is read"))
+    if arguments.exposure is not None and arguments.period is None:
+        rule = "an exposure counts periods"
+        raise UsageError(Conflict(("exposure", "period"), rule, shared.NEEDS))
+    if _needs_rows(arguments) and arguments.engine not in ("auto", "memory"):
+        option = "--normal" if arguments.normal else "--period"
+        rule = f"{option} reads all rows into memory"
+        raise UsageError(Usage(rule, f"Drop --engine {arguments.engine}."))
+
+
+def _needs_rows(arguments: Namespace) -> bool:
+    return bool(arguments.normal or arguments.period is not None)
+
+
+def _sweep(
+    arguments: Namespace, what: shared.Named, tell: engines.Tell | None, compact: bool
+) -> tuple[Sweep, Periods | None, Finding | None]:
+    """The sweep of the score, the periods of the rows, and what to say of the labels."""
+    name = what.scores[0]
+    if not _needs_rows(arguments):
+        found = engines.sweep_tables(arguments, what, tell=tell, compact=compact)
+        return found.sweeps[name], None, found.note
+    rows = shared.rows(arguments, what, unit=arguments.period)
+    score = rows.scores[name]
+    s = sweep(rows.y, score, rows.weight, squares=rows.weight is not None)
+    if rows.unit is None:
+        return s, None, rows.note
+    made = periods(rows.y, score, rows.unit, exposure=arguments.exposure)
+    return s, replace(made, column=arguments.period), rows.note
+
+
 def _ending(arguments: Namespace, verdict: Verdict) -> str:
     """What was written, and what to type next; nothing is to be done with an unusable threshold."""
     path, usable = arguments.output, verdict.state is not State.UNUSABLE
     wrote = "" if path is None else f"\n\nWrote {spelled(path)}"
     if path is not None and usable:
         return wrote + shared.next_step("apply", path, "new.csv", "-o", "decided.csv")
-    if usable and not arguments.sql:
+    if usable and not arguments.sql and not _needs_rows(arguments):
         return shared.next_step("evaluate", *arguments.words[1:], "--report", "report.html")
     return wrote
 
@@ -102,11 +144,11 @@ def _policy(
         positive = as_label(positive, column.type, what.label)
     return Policy.from_point(
         point,
-        calibrate(point.sweep),
+        calibrated(point.sweep),
         score=what.scores[0],
         reverse=reverse,
         evidence=arguments.evidence,
-        labels=Labels(positive, column=what.label),
+        labels=Labels(positive, column=what.label or None),
         provenance=policies.made_by(arguments, Provenance()),
     )
 

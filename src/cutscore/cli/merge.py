@@ -12,6 +12,7 @@ from cutscore.cli import INFEASIBLE, UsageError, policies, shared
 from cutscore.core.findings import BadArgument
 from cutscore.core.findings.base import spelled
 from cutscore.core.findings.command import NothingWritten, Usage
+from cutscore.decision.normal import is_normal
 from cutscore.decision.verdict import judge
 from cutscore.detector import Detector
 from cutscore.policy import Policy
@@ -49,7 +50,8 @@ def run(arguments: Namespace) -> tuple[str, int]:
     text += "\n".join(f"  {spelled(path)}: {d.policy.evidence!r}" for path, d in parts.items())
     if arguments.output:
         text += f"\n\nWrote {spelled(arguments.output)}"
-        text += shared.next_step("report", arguments.output, "-o", "report.html")
+        if not is_normal(merged.policy.sweep):
+            text += shared.next_step("report", arguments.output, "-o", "report.html")
     return text, code
 
 

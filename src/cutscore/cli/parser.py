@@ -129,7 +129,7 @@ COMMANDS = (
         "cutscore choose scores.parquet --label y --score s --cost fp=1,fn=25 -o policy.json",
         {
             "table": _table("labels and a score"),
-            "columns": _rows(PARAMETERS["scores"].help),
+            "columns": _rows(PARAMETERS["scores"].help, "normal", "period", "exposure"),
             "objective": AIM,
             "output": _of("output", "evidence", "json", "quiet", output=_POLICY),
             "large tables": ENGINE,
@@ -212,8 +212,9 @@ COMMANDS = (
             "model": _of("model"),
             "table": _table("labelled rows"),
             "columns": _of(
-                *("label", "positive", "weight"),
+                *("label", "positive", "weight", "period", "exposure"),
                 label=f"label column. {_STORED}",
+                period=f"{PARAMETERS['period'].help}. {_STORED}",
                 positive=f"label of the positive class. {_STORED}",
             ),
             "output": _of("json", "quiet"),

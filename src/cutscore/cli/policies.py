@@ -23,7 +23,7 @@ def flags(p: Policy) -> str:
 
 def probability(p: Policy) -> float | None:
     """Of a case at the threshold, at the policy's prior."""
-    return None if isinf(p.threshold) else float(p.probability(p.threshold))
+    return None if isinf(p.threshold) or p.calibrator is None else float(p.probability(p.threshold))
 
 
 def plain(p: Policy) -> dict[str, Any]:

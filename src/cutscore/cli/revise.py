@@ -5,7 +5,7 @@ from __future__ import annotations
 from argparse import Namespace
 from collections.abc import Iterator
 from dataclasses import dataclass
-from math import isinf
+from math import isinf, isnan
 from textwrap import wrap
 from typing import Any
 
@@ -20,7 +20,6 @@ from cutscore.core.numbers import number_text, per_cent
 from cutscore.decision.choice import limit_outcome
 from cutscore.decision.verdict import Verdict, judge
 from cutscore.detector import Detector
-from cutscore.measures.registry import measure_text
 from cutscore.policy import Policy
 from cutscore.policy.artefact import RATES, THREE_WAY_RATES
 from cutscore.policy.words import promise_name, promise_text
@@ -160,13 +159,16 @@ class Revision:
             )
         point = self.after.point
         for limit, status in zip(self.after.aim.limits, point.status, strict=True):
-            value = measure_text(limit.measure.name, status.value)
-            yield f"{status.limit}: {limit_outcome(point, status)} ({value} on the evidence)."
+            value = f" ({limit.value_text(status.value)} on the evidence)"
+            if limit.period is not None and isnan(status.value):
+                value = ""  # a file has no periods
+            yield f"{status.limit}: {limit_outcome(point, status)}{value}."
         dropped = set(self.before.aim.limit_texts) - set(self.after.aim.limit_texts)
         if dropped:
             yield f"Limit dropped: {' and '.join(sorted(dropped))}."
         if not self.after.promises:
-            yield "No expected values: the evidence is clustered, and the file has no cluster ids."
+            what = "cluster ids" if self.after.evidence.units is not None else "periods of rows"
+            yield f"No expected values: the evidence is clustered, and the file has no {what}."
         for finding in self.verdict.findings if self.verdict else ():
             yield finding.render(COMMAND)
 

@@ -16,10 +16,13 @@ from dataclasses import fields
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+import numpy as np
+
 from cutscore.cli import UsageError
 from cutscore.core.errors import DataError
 from cutscore.core.files import written_aside
 from cutscore.core.findings import COMMAND, BadArgument, Conflict, Finding, Where, either, some
+from cutscore.core.findings.arguments import PeriodsMissing
 from cutscore.core.findings.command import (
     ColumnUnstated,
     LessIsBetter,
@@ -96,20 +99,23 @@ class Named(NamedTuple):
 
     source: Table
     label: str
+    """Empty if all rows are normal."""
     scores: list[str]
 
 
 def named(arguments: Namespace) -> Named:
     """The columns that were named, or go without saying."""
     table = source(arguments)
-    label = arguments.label or _by_name(table, _LABELS, "label")[0]
+    label = ""
+    if not getattr(arguments, "normal", False):
+        label = arguments.label or _by_name(table, _LABELS, "label")[0]
     scores = arguments.scores or _by_name(table, [n for n in _SCORES if n != label], "score")
     # After both: a failure is one line.
     for option, given, names in (
         ("label", arguments.label, [label]),
         ("score", arguments.scores, scores),
     ):
-        if not given:
+        if not given and names != [""]:
             remark(arguments, TakenByName(option, tuple(names)))
     twice = {name for name in scores if scores.count(name) > 1}
     if twice:
@@ -118,6 +124,11 @@ def named(arguments: Namespace) -> Named:
         if name not in scores:
             raise UsageError(BadArgument("reverse", f"be one of the scores, {some(scores)}", name))
     return Named(table, label, scores)
+
+
+def has_label(table: Table) -> bool:
+    """Whether a column is called as labels are."""
+    return any(name.lower() in _LABELS for name in table.names)
 
 
 def label_of(arguments: Namespace, table: Table) -> str:
@@ -134,8 +145,10 @@ def rows(
     table, label, scores = what
     extra = [name for name in (arguments.weight, group, unit) if name]
     numbers = [*scores, *([arguments.weight] if arguments.weight else [])]
-    columns = table.columns([label, *scores, *extra], numbers=numbers)
-    y, positive, note = columns[label], None, None
+    labels = [label] if label else []
+    columns = table.columns([*labels, *scores, *extra], numbers=numbers)
+    positive, note = None, None
+    y = columns[label] if label else np.zeros(len(columns[scores[0]]), np.bool_)
     if arguments.positive is not None:
         found = binarize(y, arguments.positive, label)
         y, positive = found.y, found.positive
@@ -235,12 +248,23 @@ def _check_limits(arguments: Namespace, limits_known: bool) -> None:
         raise UsageError(
             Conflict(("confidence", "subject_to"), "a confidence applies to limits", NEEDS)
         )
+    for limit in as_limits(arguments.subject_to):
+        if limit.period is not None and not limits_known:
+            _check_period(arguments, limit.text)
     if arguments.confidence is not None:
         for limit in as_limits(arguments.subject_to):
             try:
                 check_guarantee(limit, arguments.prior)
             except DataError as error:
                 raise UsageError(error.finding) from None
+
+
+def _check_period(arguments: Namespace, limit: str) -> None:
+    if not hasattr(arguments, "period"):
+        rule = "count all rows: limits per period are for cutscore choose"
+        raise UsageError(BadArgument("subject_to", rule, limit, subject="a limit"))
+    if arguments.period is None:
+        raise UsageError(PeriodsMissing(limit))
 
 
 def as_json(value: object) -> str:

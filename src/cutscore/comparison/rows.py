@@ -24,6 +24,7 @@ from cutscore.core.findings.base import Where, shown
 from cutscore.core.findings.rows import LengthsDiffer, ValueMissing
 from cutscore.core.findings.statistics import OneClass
 from cutscore.core.types import ArrayLike, Frame, Label, Scores
+from cutscore.inference.periods import Periods, unit_of
 from cutscore.inference.units import Units
 from cutscore.sweeps.sweep import Floats, area
 
@@ -124,6 +125,62 @@ def units(
     order = np.argsort(-rows.scores[0], kind="stable")
     _, of = encode_column(unit, "unit", rows)
     return Units._adopt(rows.scores[0][order], rows.ones[order], of[order])
+
+
+def periods(
+    y: ArrayLike,
+    score: ArrayLike,
+    period: ArrayLike,
+    *,
+    exposure: int | None = None,
+    positive: Label | None = None,
+) -> Periods:
+    """Rows with the day, hour or other period of each: what :func:`cutscore.choose` needs for
+    limits such as "flagged <= 200 per day".
+
+    Parameters
+    ----------
+    y, score : array-like of shape (n,)
+        As in :func:`cutscore.sweep`.
+    period : array-like of shape (n,)
+        The period of each row: a date, a time truncated to the hour, or any number or text.
+    exposure : int, optional
+        How many periods were observed, if some of them have no rows. Default: as many as there are
+        different values.
+    positive : label, optional
+        As in :func:`cutscore.sweep`.
+
+    Returns
+    -------
+    Periods
+        Its :meth:`~cutscore.Periods.top` has recall and precision at k per period.
+
+    Examples
+    --------
+    >>> import cutscore as cs, numpy as np
+    >>> rng = np.random.default_rng(0)
+    >>> day = np.repeat(np.arange(90), 400)
+    >>> y = rng.random(len(day)) < 0.02
+    >>> score = rng.normal(size=90)[day] / 3 + rng.normal(size=len(day)) + 3 * y
+    >>> days = cs.periods(y, score, day)
+    >>> p = cs.choose(
+    ...     cs.sweep(y, score), "recall", subject_to="flagged <= 20 on 90 % of days", periods=days,
+    ...     confidence=0.95,
+    ... )
+    >>> days, p.status[0].holds, round(p.status[0].value, 3)
+    (90 periods with 36,000 rows, True, 0.956)
+    """
+    rows = read_rows(y, {"score": score}, None, positive)
+    order = np.argsort(-rows.scores[0], kind="stable")
+    values, of = encode_column(period, "period", rows)
+    unit, gaps = unit_of(values)
+    number = len(values)
+    if exposure is not None:
+        if not isinstance(exposure, (int, np.integer)) or exposure < number:
+            rule = f"be an integer of at least {number:,}, as many periods have rows"
+            raise DataError(BadArgument("exposure", rule, exposure))
+        number, gaps = int(exposure), 0
+    return Periods._adopt(rows.scores[0][order], rows.ones[order], of[order], number, unit, gaps)
 
 
 def score_columns(scores: Scores) -> dict[Any, Any]:

@@ -147,6 +147,18 @@ SCORES = (
         many=True,
     ),
     Parameter("group", "group column; also report the AUC within each group", "NAME"),
+    Parameter("normal", "there is no label column: all rows are normal"),
+    Parameter(
+        "period",
+        "period column, such as a date or an hour, for limits such as 'flagged <= 200 per day'",
+        "NAME",
+    ),
+    Parameter(
+        "exposure",
+        "number of periods observed, if some of them have no rows",
+        "N",
+        "whole",
+    ),
 )
 
 AIM = (
@@ -304,3 +316,4 @@ PARAMETERS = {
 # Names of columns in Python, of which one is given there.
 PARAMETERS["score"] = PARAMETERS["scores"]
 PARAMETERS["points"] = PARAMETERS["point"]
+PARAMETERS["periods"] = PARAMETERS["period"]

@@ -38,6 +38,7 @@ from cutscore.inference.guarantee import (
     shortage_text,
     split_error,
 )
+from cutscore.inference.periods import Periods, as_periods
 from cutscore.inference.rates import interval
 from cutscore.inference.selection import Expected, is_large, select, select_among
 from cutscore.inference.units import Units, as_units
@@ -45,7 +46,7 @@ from cutscore.measures.aim import Aim, GoalLike, Top, as_objective, undefined_er
 from cutscore.measures.confusion import Confusion
 from cutscore.measures.costs import Costs
 from cutscore.measures.limits import Limit, as_limits
-from cutscore.measures.registry import WORDS, Measure, Objective, is_rate, measure_text
+from cutscore.measures.registry import WORDS, Measure, Objective, is_rate
 from cutscore.measures.triage import Triage
 from cutscore.sweeps.curves import from_zero
 from cutscore.sweeps.sketch import Sketch
@@ -277,6 +278,8 @@ class OperatingPoint(Card):
             return self.among.expect(goal, level)
         if self.sweep.weighted and self.sweep.pos2 is None:
             return None
+        if self.question.periods is not None and (is_large(self.sweep) or not self.sweep.P):
+            return self._over_periods(goal, level)
         if is_normal(self.sweep) and answers_without_positives(self.question):
             # Also for the chosen threshold: see cutscore.decision.normal.
             known = is_known(self.sweep, goal)
@@ -286,6 +289,18 @@ class OperatingPoint(Card):
             return None if np.isnan(float(goal(self.deployed))) else self.as_given(goal, level)
         found = self.chosen
         return None if found is None else found.expect(goal, level)
+
+    def _over_periods(self, goal: Objective, level: float) -> Expected | None:
+        """A rate as at a threshold that was given, with its interval over periods: of so many rows
+        the choice adds next to nothing."""
+        periods = self.question.periods
+        if not isinstance(periods, Periods) or not isinstance(goal, Measure):
+            return None
+        if not is_known(self.sweep, goal):
+            return None
+        with suppress(UndefinedError):
+            return periods.measured(goal, self.threshold, level)
+        return None
 
     @property
     def typical(self) -> Confusion | None:
@@ -351,7 +366,7 @@ class OperatingPoint(Card):
         allowed = [
             (float(q.goal(does)), name)
             for name, does in self.alike.items()
-            if all(limit.holds(limit.sees(does, does)) for limit in q.limits)
+            if all(limit.holds(limit.sees(does, does)) for limit in map(q.on_all_rows, q.limits))
         ]
         if not allowed:
             return None
@@ -372,7 +387,19 @@ class OperatingPoint(Card):
         return known or self._choose_again()
 
     def _choose_again(self) -> Chosen | None:
-        return select(self.sweep, self.question)
+        q = self.question
+        if q.periods is None:
+            return select(self.sweep, q)
+        # Whole periods are left out, and of the others as large a share is flagged.
+        if not isinstance(q.periods, Periods):
+            return None
+        if q.confidence is not None and any(limit.period is None for limit in q.limits):
+            return None
+        error = None if q.confidence is None else split_error(q.limits, q.confidence)
+        limits = tuple(q.on_all_rows(limit, error) for limit in q.limits)
+        aim = replace(q, limits=limits, confidence=None, units=None, periods=None)
+        rows = q.periods
+        return select_among(rows.positive, [rows.score], aim, unit=rows.period)
 
     def stability(self, n: int = 200, *, seed: int = 0) -> Stability:
         """Choose again on ``n`` bootstrap samples: how far do the threshold and the result move?
@@ -392,11 +419,14 @@ class OperatingPoint(Card):
         (1.7, [1.60..., 2.01...] at 95 %)
         """
         q = self.question
-        if q.units is not None:
+        if q.units is not None or q.periods is not None:
+            given = "units" if q.units is not None else "periods"
             hint = (
-                "Choose without units to see how the threshold would move if rows were independent."
+                f"Choose without {given} to see how the threshold would move if rows were "
+                "independent."
             )
-            raise UndefinedError(CountsRows("stability", hint, "clusters"))
+            what = "clusters" if q.units is not None else "periods"
+            raise UndefinedError(CountsRows("stability", hint, what))
         if q.three_way:
             raise UndefinedError(Undefined("stability", "is available for a single threshold only"))
         s, sampler = self.sweep, Sampler(self.sweep, seed)
@@ -518,6 +548,7 @@ def choose(  # noqa: PLR0913 - all but two are options
     prior: float | None = None,
     confidence: float | None = None,
     units: Units | None = None,
+    periods: Periods | None = None,
 ) -> OperatingPoint:
     """The best of all cuts there are, exactly: no grid, no search that may miss it.
 
@@ -534,7 +565,8 @@ def choose(  # noqa: PLR0913 - all but two are options
         :class:`cutscore.Aim`, which has all of the rest.
     subject_to : str or sequence of str, optional
         Limits, each a text such as "precision >= 0.9", "fpr <= 0.1 %" or "flagged <= 500". A
-        measure that is 0/0 satisfies none.
+        measure that is 0/0 satisfies none. With ``periods`` also "flagged <= 200 per day", on the
+        mean of all days, "flagged <= 200 on 95 % of days", and the same of fp.
     prior : float, optional
         The share of positives where decisions will be made, if it differs from that of the sweep.
         Rates and limits on rates refer to that share. Limits on counts, such as "flagged <= 500",
@@ -546,6 +578,9 @@ def choose(  # noqa: PLR0913 - all but two are options
         For limits with a confidence, where rows of one unit (patient, user) are not independent:
         ``cutscore.units(y, score, unit)``, of the rows of the sweep. Limits are then on the mean
         rate of units, each of which counts once; not for precision.
+    periods : Periods, optional
+        For limits per day or hour: ``cutscore.periods(y, score, day)``, of the rows of the sweep.
+        With a confidence they hold on new days.
 
     Returns
     -------
@@ -585,9 +620,10 @@ def choose(  # noqa: PLR0913 - all but two are options
             prior,
             confidence,
             as_units(units),
+            periods=as_periods(periods),
         )
-    elif (subject_to, prior, confidence, units) != (None, None, None, None):
-        rule = "an Aim has its own limits, prior, confidence and units"
+    elif (subject_to, prior, confidence, units, periods) != (None,) * 5:
+        rule = "an Aim has its own limits, prior, confidence, units and periods"
         raise DataError(Conflict(("objective", "subject_to"), rule, "Set them there."))
     check_sweep(s)
     if objective.three_way:
@@ -601,7 +637,7 @@ def _choose(s: Sweep, q: Aim) -> OperatingPoint:
     s.needs_rows("an operating point")
     if is_normal(s) and answers_without_positives(q):
         k, _ = lowest_cut(s, _rules(s, q))
-        return _at_cut(s, q, k)
+        return _at_threshold(s, q, s.threshold_of(k))
     needs_classes(s, q.goal.measure if isinstance(q.goal, Top) else q.goal)
     if q.prior is not None:
         s.needs_both_classes("an operating point for another prior")
@@ -622,19 +658,26 @@ def _choose(s: Sweep, q: Aim) -> OperatingPoint:
     deployed = confusion if q.prior is None else confusion.deployed(q.prior)
     cut = int(cuts.cut[k])
     threshold = place_threshold(s, cut, rules)
-    units = as_units(q.units)
     status = tuple(
         Status(
             limit.text,
-            float(limit.measure(limit.sees(confusion, deployed)))
-            if units is None
-            else rate_of_units(units, limit, threshold),
+            _limited_value(q, limit, threshold, limit.sees(confusion, deployed)),
             bool(rule.holds(cuts.confusion_for(rule, k))),
         )
         for limit, rule in zip(q.limits, rules, strict=True)
     )
     value = float(q.goal(deployed))
     return OperatingPoint(threshold, confusion, value, feasible, status, cut, s, q)
+
+
+def _limited_value(q: Aim, limit: Limit, threshold: float, c: Confusion) -> float:
+    """What a limit is on: rows, the mean rate of units, or periods."""
+    if limit.period is not None and q.periods is not None:
+        if limit.share is None:
+            return float(limit.measure(c)) / len(q.periods)
+        return q.periods.value(limit, threshold)
+    units = as_units(q.units)
+    return float(limit.measure(c)) if units is None else rate_of_units(units, limit, threshold)
 
 
 def place_threshold(s: Sweep, cut: int, rules: Sequence[Rule]) -> float:
@@ -660,26 +703,13 @@ def point_at(s: Sweep, q: Aim, cuts: CutPair) -> OperatingPoint:
     return _at_threshold(check_sweep(s), q, threshold)
 
 
-def _at_cut(s: Sweep, q: Aim, cut: int) -> OperatingPoint:
-    """The point between two scores, of normal rows."""
-    found = _at_threshold(s, q, s.threshold_of(cut))
-    units = as_units(q.units)
-    if units is None:
-        return found
-    status = tuple(
-        one._replace(value=rate_of_units(units, limit, found.threshold))
-        for limit, one in zip(q.limits, found.status, strict=True)
-    )
-    return replace(found, status=status)
-
-
 def _at_threshold(s: Sweep, q: Aim, threshold: float) -> OperatingPoint:
     confusion = s.at(threshold)
     deployed = confusion if q.prior is None else confusion.deployed(q.prior)
     status = tuple(
         Status(
             limit.text,
-            float(limit.measure(limit.sees(confusion, deployed))),
+            _limited_value(q, limit, threshold, limit.sees(confusion, deployed)),
             bool(rule.holds(confusion if q.confidence else limit.sees(confusion, deployed))),
         )
         for limit, rule in zip(q.limits, _rules(s, q), strict=True)
@@ -743,9 +773,12 @@ def needs_classes(s: Sweep, goal: Objective) -> None:
 
 def _rules(s: Sweep, q: Aim) -> list[Rule]:
     """What the limits ask of cuts of this sweep."""
+    periods = as_periods(q.periods)
+    if periods is not None:
+        periods.check(s)
     if q.confidence is None:
-        return list(q.limits)
-    return guarantee_limits(s, list(q.limits), q.confidence, q.prior, as_units(q.units))
+        return [q.on_all_rows(limit) for limit in q.limits]
+    return guarantee_limits(s, list(q.limits), q.confidence, q.prior, as_units(q.units), periods)
 
 
 class _Cuts:
@@ -1010,17 +1043,28 @@ def describe_outcome(p: OperatingPoint) -> list[str]:
 def limit_lines(p: OperatingPoint) -> list[str]:
     """What became of the limits."""
     q, lines = p.question, []
-    sure = f" at {100 * q.confidence:g} % confidence" if q.confidence else ""
-    sure += f" for the mean over {len(q.units):,} clusters" if q.units is not None else ""
+    level = f" at {100 * q.confidence:g} % confidence" if q.confidence else ""
+    units = f" for the mean over {len(q.units):,} clusters" if q.units is not None else ""
     for limit, status in zip(q.limits, p.status, strict=True):
-        here = f"{measure_text(limit.measure.name, status.value)} on these rows"
+        sure = level + (units if limit.period is None else "")
+        here = f" ({limit.value_text(status.value)} on these rows)"
         if np.isnan(status.value):
-            here = f"0/0 {_undefined_because(p.confusion)}"
-        lines.append(f"{status.limit}{sure}: {limit_outcome(p, status)} ({here})")
+            # A file has no periods.
+            known = limit.period is None
+            here = f" (0/0 {_undefined_because(p.confusion)})" if known else ""
+        lines.append(f"{status.limit}{sure}: {limit_outcome(p, status)}{here}")
         if q.confidence and not p.sweep.weighted:
             error = split_error(q.limits, q.confidence)
-            lines += filter(None, [shortage_text(p.sweep, limit, error, as_units(q.units))])
+            lines += filter(None, [_shortage(p, limit, error)])
     return lines
+
+
+def _shortage(p: OperatingPoint, limit: Limit, error: float) -> str:
+    """What to say where there are too few rows, clusters or periods."""
+    periods = as_periods(p.question.periods)
+    if limit.period is not None and periods is not None:
+        return periods.shortage_text(limit, error)
+    return shortage_text(p.sweep, limit, error, as_units(p.question.units))
 
 
 _ALIKE = {"all": "everything", "none": "nothing"}

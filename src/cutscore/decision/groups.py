@@ -334,6 +334,10 @@ def _check_question(
     if q.confidence is not None and not (each or gaps or q.limits):
         rule, hint = "a confidence applies to limits", "Add {1}, such as 'fpr <= 1 %'."
         raise DataError(Conflict(("confidence", "each"), rule, hint))
+    for limit in (*each, *q.limits):
+        if limit.period is not None:
+            rule = "count all rows: limits per period are not known for groups"
+            raise DataError(BadArgument("each", rule, limit.text, subject="a limit"))
     for limit in (*each, *(q.limits if q.confidence else ())):
         if limit.measure.reviews:
             raise DataError(BadArgument("each", "be for one threshold", limit.text))

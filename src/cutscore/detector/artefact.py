@@ -112,6 +112,8 @@ class Detector(Card):
                 raise DataError(BadArgument("column", rule, self.scorer.column))
             return
         c = self.policy.calibrator
+        if c is None:
+            return
         first = c.steps[0] if isinstance(c, Chain) else c
         if first.domain != (-inf, inf):
             hint = "Calibrate scores, not probabilities."
@@ -165,7 +167,8 @@ class Detector(Card):
             score; llr; probability, at the policy's prior; decision; and why, such as
             "income -1.3, colour = red +0.8": what moved the score of the row most, compared with an
             average row. Where the score is a column of the table already: llr, probability and
-            decision alone, and null where the score is missing.
+            decision alone, and null where the score is missing. A policy of normal rows alone has
+            neither llr nor probability.
 
         Raises
         ------
@@ -214,11 +217,10 @@ class Detector(Card):
 
         gone = np.isnan(score)
         known = score[~gone] if gone.any() else score
-        found = {
-            "llr": self.policy.llr(known),
-            "probability": self.policy.probability(known),
-            "decision": self.policy.decide(known),
-        }
+        found = {"decision": self.policy.decide(known)}
+        if self.policy.calibrator is not None:
+            llr, chance = self.policy.llr(known), self.policy.probability(known)
+            found = {"llr": llr, "probability": chance} | found
         if gone.any():
             place = pa.array(np.cumsum(~gone) - 1, mask=gone)
             found = {name: pa.array(values).take(place) for name, values in found.items()}
@@ -228,7 +230,8 @@ class Detector(Card):
         """The names of the columns that :meth:`apply` adds."""
         score = [] if isinstance(self.scorer, ColumnScorer) else ["score"]
         why = ["why"] if reasons and self.scorer.explains else []
-        return [*score, "llr", "probability", "decision", *why]
+        calibrated = ["llr", "probability"] if self.policy.calibrator is not None else []
+        return [*score, *calibrated, "decision", *why]
 
     def check_kept(self, keep: str | Sequence[str], reasons: int = 3) -> Sequence[str]:
         """Columns to put in front of what is added, of which none may have the name."""

@@ -53,10 +53,11 @@ from numpy.typing import NDArray
 
 from cutscore.core.errors import DataError, UndefinedError
 from cutscore.core.findings import Conflict
+from cutscore.core.findings.arguments import PeriodsMissing
 from cutscore.core.findings.statistics import CountsRows
 from cutscore.inference.units import Units, gaffke_p_value
 from cutscore.measures.confusion import Confusion
-from cutscore.measures.limits import Limit, bad_limit
+from cutscore.measures.limits import Limit, PeriodLimits, bad_limit
 from cutscore.measures.registry import MEASURES
 from cutscore.sweeps.sweep import Floats, Sweep
 
@@ -94,12 +95,13 @@ class CertifiedLimit:
 Rule = Limit | CertifiedLimit
 
 
-def guarantee_limits(
+def guarantee_limits(  # noqa: PLR0913, PLR0917 - two are options
     s: Sweep,
     limits: list[Limit],
     confidence: float,
     prior: float | None,
     units: Units | None = None,
+    periods: PeriodLimits | None = None,
 ) -> list[Rule]:
     """Limits on the counts of this sweep, under which the given ones hold out of sample."""
     if not limits:
@@ -107,9 +109,22 @@ def guarantee_limits(
         raise DataError(Conflict(("confidence", "subject_to"), rule, hint))
     if units is not None:
         units.check(s)
+    error = split_error(limits, confidence)
     return [
-        certify_limit(s, limit, split_error(limits, confidence), prior, units) for limit in limits
+        certify_limit(s, limit, error, prior, units)
+        if limit.period is None
+        else _certify_period(limit, error, prior, periods)
+        for limit in limits
     ]
+
+
+def _certify_period(
+    limit: Limit, error: float, prior: float | None, periods: PeriodLimits | None
+) -> Rule:
+    check_guarantee(limit, prior)
+    if periods is None:
+        raise DataError(PeriodsMissing(limit.text))
+    return periods.rule(limit, error)
 
 
 def split_error(limits: Sequence[Limit], confidence: float) -> float:
@@ -124,13 +139,13 @@ _OF_CASES = ("precision", "npv", "flagged_rate", "review_rate", "error_rate")
 def check_guarantee(limit: Limit, prior: float | None) -> None:
     """Raise if no guarantee exists for a limit, whatever the rows."""
     name, sign = limit.measure.name, limit.sign[0]
-    if prior is not None and (name == "flagged" or name in _OF_CASES):
+    if prior is not None and (name == "flagged" or name in _OF_CASES or limit.period is not None):
         rule = (
             f"a guarantee for {name} applies at the prevalence of these rows, not at another prior"
         )
         hint = "Drop {0}, or limit fpr and recall."
         raise DataError(Conflict(("prior", "subject_to"), rule, hint))
-    if sign not in limit.measure.guaranteed:
+    if limit.period is None and sign not in limit.measure.guaranteed:
         rule = (
             "be one that can be guaranteed: fpr <=, fnr <=, review_rate <=, recall >=, "
             "specificity >=, precision >=, npv >=, flagged or flagged_rate"

@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING, Any, TypeAlias, TypedDict
 import numpy as np
 
 from cutscore.core.errors import DataError, UndefinedError
-from cutscore.core.findings.arguments import BadArgument, Conflict
+from cutscore.core.findings.arguments import BadArgument, Conflict, PeriodsMissing
 from cutscore.core.findings.base import Shown
 from cutscore.core.findings.statistics import Undefined
 from cutscore.core.json import read, to_plain
 from cutscore.core.types import GoalFunction
 from cutscore.measures.confusion import Confusion, Number
 from cutscore.measures.costs import Costs, check_costs
-from cutscore.measures.limits import Limit, LimitsLike, as_limits, parse_limit
+from cutscore.measures.limits import Limit, LimitsLike, PeriodLimits, as_limits, parse_limit
 from cutscore.measures.prior import check_level, check_prior
 from cutscore.measures.registry import MEASURES, Measure, Objective, find_measure
 
@@ -132,6 +132,8 @@ class Aim:
         Of intervals.
     assumed : bool, default False
         Whether nobody asked for the goal.
+    periods : Periods, optional
+        For limits per period: what :func:`cutscore.periods` makes of the rows.
 
     Examples
     --------
@@ -150,6 +152,7 @@ class Aim:
     units: Sized | None = None
     level: float = 0.95
     assumed: bool = False
+    periods: PeriodLimits | None = None
 
     if TYPE_CHECKING:  # what users may write; the fields are what became of it
 
@@ -162,6 +165,7 @@ class Aim:
             units: Sized | None = None,
             level: float = 0.95,
             assumed: bool = False,
+            periods: PeriodLimits | None = None,
         ) -> None: ...
 
     def __post_init__(self) -> None:
@@ -185,6 +189,9 @@ class Aim:
         }
         for name, value in values.items():
             object.__setattr__(self, name, value)
+        if self.three_way and any(limit.period is not None for limit in limits):
+            rule = "ask for one threshold: limits per period are not known for two"
+            raise DataError(BadArgument("subject_to", rule, subject="an aim that reviews cases"))
 
     @classmethod
     def asked(  # noqa: PLR0913 - the options of users
@@ -260,13 +267,21 @@ class Aim:
         one, other = Confusion(tp, fp, fn, tn), Confusion(tn, fn, fp, tp)
         return bool(np.isclose(self.goal(one), self.goal(other), rtol=1e-12))
 
+    def on_all_rows(self, limit: Limit, error: float | None = None) -> Limit:
+        """A limit as one on all rows: what a limit per period comes to, and others as they are."""
+        if limit.period is None:
+            return limit
+        if self.periods is None:
+            raise DataError(PeriodsMissing(limit.text))
+        return self.periods.rule(limit, error)
+
     @property
     def on_rows(self) -> Aim:
         """The same with limits that hold on the rows at hand alone."""
         return replace(self, confidence=None, units=None)
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain numbers, text and lists; all but the units."""
+        """Plain numbers, text and lists; all but units and periods."""
         saved = _SavedAim(
             self.goal.name,
             self.costs,
@@ -299,7 +314,7 @@ class Aim:
         )
 
     def __eq__(self, other: object) -> bool:
-        """The same question; units are not looked at, nor what a function computes."""
+        """The same question; units and periods are not looked at, nor what a function computes."""
         return self.to_dict() == other.to_dict() if isinstance(other, Aim) else NotImplemented
 
     def __hash__(self) -> int:

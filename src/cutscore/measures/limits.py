@@ -5,17 +5,20 @@ from __future__ import annotations
 import operator
 import re
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import inf, isfinite
-from typing import Any, TypeAlias
+from typing import Any, Protocol, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
 from cutscore.core.errors import DataError
 from cutscore.core.findings import BadArgument
+from cutscore.core.findings.arguments import PeriodsMissing
+from cutscore.core.numbers import number_text, per_cent
 from cutscore.measures.confusion import Confusion
-from cutscore.measures.registry import Measure, find_measure
+from cutscore.measures.registry import Measure, find_measure, measure_text
 
 HOLDS: dict[str, Callable[[Any, Any], Any]] = {
     ">=": operator.ge,
@@ -34,17 +37,40 @@ class Limit:
     bound: float
     scale: float | None = None
     """What a shortfall is measured by, if not by the bound."""
+    period: str | None = None
+    """Of a limit on the number in a period what that is: "day"."""
+    share: float | None = None
+    """On which share of the periods it must hold; None if the mean of all must."""
 
     @property
     def text(self) -> str:
-        return f"{self.measure.name} {self.sign} {self.bound:.12g}"
+        text = f"{self.measure.name} {self.sign} {self.bound:.12g}"
+        if self.period is None:
+            return text
+        if self.share is None:
+            return f"{text} per {self.period}"
+        return f"{text} on {100 * self.share:.12g} % of {self.period}s"
+
+    def value_text(self, value: float) -> str:
+        """A value of what it is on."""
+        if self.period is None:
+            return measure_text(self.measure.name, value)
+        if self.share is None:
+            return f"{number_text(value)} per {self.period}"
+        return f"on {per_cent(value)} of {self.period}s"
 
     @property
     def helpful(self) -> bool:
         """Whether catching a positive or sparing a negative never breaks it."""
         return self.measure.helpful and (self.sign[0] == ">") == (self.measure.better == 1)
 
+    def keeps(self, count: NDArray[np.int64]) -> NDArray[np.bool_]:
+        """Whether numbers of single periods are within the bound."""
+        return np.asarray(HOLDS[self.sign](count, self.bound))
+
     def holds(self, c: Confusion) -> Any:
+        if self.period is not None:  # counts of all rows say nothing of it
+            raise DataError(PeriodsMissing(self.text))
         return HOLDS[self.sign](self.measure(c), self.bound)
 
     def sees(self, here: Confusion, there: Confusion) -> Any:
@@ -63,10 +89,25 @@ class Limit:
         return np.where(np.isnan(short), inf, short)
 
 
+class PeriodLimits(Protocol):
+    """What knows what limits per period come to: the rows with their periods, or a file."""
+
+    def __len__(self) -> int: ...
+
+    def rule(self, limit: Limit, error: float | None) -> Limit:
+        """The limit on all rows that a limit per period comes to."""
+
+    def value(self, limit: Limit, threshold: float) -> float:
+        """What it is on, at a threshold."""
+
+
 LimitsLike: TypeAlias = str | Limit | Iterable[str | Limit] | None
 """Limits as users write them: one, several, or none."""
 
-_LIMIT = re.compile(r"\s*([A-Za-z_][\w.'’ +−-]*?)\s*(>=|<=|≥|≤|>|<)\s*([^\s%]+)\s*(%?)\s*")
+_LIMIT = re.compile(
+    r"\s*([A-Za-z_][\w.'’ +−-]*?)\s*(>=|<=|≥|≤|>|<)\s*([^\s%]+)\s*(%?)"
+    r"(?:\s+per\s+([a-z]+)|\s+on\s+([\d.]+)\s*%\s*of\s+([a-z]+?)s)?\s*"
+)
 
 
 def as_limits(subject_to: LimitsLike) -> list[Limit]:
@@ -101,7 +142,26 @@ def parse_limit(text: object) -> Limit:
     if measure.rate and not 0 <= bound <= 1:
         hint = "Use a share: 90 % or 0.9."
         raise bad_limit(text, f"be between 0 and 1 for {measure.name}", hint)
+    if parts[5] or parts[7]:
+        return _per_period(Limit(measure, sign, bound, None, parts[5] or parts[7]), parts[6], text)
     return Limit(measure, sign, bound)
+
+
+def _per_period(limit: Limit, share: str | None, text: str) -> Limit:
+    """A limit on the number in each period: on the mean, or on a share of the periods."""
+    if limit.measure.name not in ("flagged", "fp") or limit.sign[0] != "<":
+        raise bad_limit(text, "be flagged <= or fp <= if it is per period")
+    if limit.sign == "<" and limit.bound == 0:
+        raise bad_limit(text, "allow 0: no count is below it")
+    if share is None:
+        return limit
+    try:
+        of = float(Fraction(share) / 100)
+    except ValueError:
+        of = inf
+    if not 0 < of < 1:
+        raise bad_limit(text, "hold on more than 0 % and less than 100 % of periods")
+    return replace(limit, share=of)
 
 
 def _unreadable(text: object) -> DataError:

@@ -21,7 +21,7 @@ from cutscore.core.errors import CutscoreError, DataError, UndefinedError
 from cutscore.core.files import written_aside
 from cutscore.core.findings.arguments import BadArgument, Conflict
 from cutscore.core.findings.base import Fix, Shown, shown
-from cutscore.core.findings.statistics import CantMerge, CountsRows, SweepCompact
+from cutscore.core.findings.statistics import CantMerge, CountsRows, SweepCompact, Undefined
 from cutscore.core.frozen import derived
 from cutscore.core.html import Card, Facts, thumbnail
 from cutscore.core.interval import Interval
@@ -36,8 +36,11 @@ from cutscore.decision.choice import (
     point_at,
     reach,
 )
+from cutscore.decision.normal import is_normal
 from cutscore.decision.three_way import decide_scores
 from cutscore.inference.auc import auc_interval
+from cutscore.inference.guarantee import split_error
+from cutscore.inference.periods import KnownPeriods, as_periods
 from cutscore.inference.roc_band import band_width
 from cutscore.inference.selection import Expected
 from cutscore.measures.aim import Aim, GoalLike, Top, as_objective
@@ -202,7 +205,8 @@ class Policy(Card):
     cuts
         The threshold, as people type it.
     calibrator
-        From the score to its log-likelihood ratio; from −score with ``reverse``.
+        From the score to its log-likelihood ratio; from −score with ``reverse``. None if all rows
+        are normal: then there are decisions, but neither LLRs nor probabilities.
     evidence
         The sweep of out-of-sample scores that the threshold was chosen on; of −score with
         ``reverse``.
@@ -236,7 +240,7 @@ class Policy(Card):
 
     aim: Aim
     cuts: Cuts
-    calibrator: Calibrator
+    calibrator: Calibrator | None
     evidence: Evidence
     labels: Labels = field(default_factory=Labels)
     provenance: Provenance = field(default_factory=Provenance)
@@ -247,7 +251,10 @@ class Policy(Card):
     feasible: bool = True
 
     def __post_init__(self) -> None:
-        if not isinstance(self.calibrator, Calibrator) or not self.calibrator.monotone:
+        c = self.calibrator
+        if c is None and not is_normal(self.sweep):
+            raise DataError(BadArgument("calibrator", "be one, unless all rows are normal", c))
+        if c is not None and (not isinstance(c, Calibrator) or not c.monotone):
             rule = "be increasing, so that the threshold on the score is also one on the LLR"
             kind = Shown(f"a {type(self.calibrator).__name__}")
             raise DataError(BadArgument("calibrator", rule, kind))
@@ -262,8 +269,10 @@ class Policy(Card):
         if t[0] < t[-1] if self.reverse else t[0] > t[-1]:
             rule = "be that for reviewing, then that for blocking, which blocks no more"
             raise DataError(BadArgument("thresholds", rule, t))
-        if self.aim.units is not None:  # no file holds them
-            object.__setattr__(self, "aim", replace(self.aim, units=None))
+        if self.aim.units is not None or self.aim.periods is not self.evidence.periods:
+            # No file holds units, and of periods just what became of limits.
+            aim = replace(self.aim, units=None, periods=self.evidence.periods)
+            object.__setattr__(self, "aim", aim)
 
     # ------------------------------------------------------------------------------------ making
 
@@ -290,7 +299,7 @@ class Policy(Card):
         aim
             What to aim at: an :class:`cutscore.Aim`, or a goal as for :func:`cutscore.choose`.
         calibrator
-            One, or the method of :func:`cutscore.calibrate`.
+            One, or the method of :func:`cutscore.calibrate`. If all rows are normal there is none.
         evidence
             What to keep of the rows, see :class:`cutscore.policy.Evidence`: ``"scores"``,
             ``"corners"``, ``"blocks"``, or "auto" for the first of these that is small enough.
@@ -315,15 +324,16 @@ class Policy(Card):
         check_sweep(s)
         asked = aim if isinstance(aim, Aim) else Aim(as_objective(aim))
         s = s.negated() if reverse else s
+        periods = as_periods(asked.periods)
+        if reverse and periods is not None:
+            asked = replace(asked, periods=periods.negated())
         if threshold is None:
             point = choose(s, asked)
         else:
             point = point_at(s, asked, _given_cuts(asked, threshold, reverse))
-        if isinstance(calibrator, str):
-            calibrator = calibrate(s, calibrator)
         return cls.from_point(
             point,
-            calibrator,
+            calibrated(s, calibrator) if isinstance(calibrator, str) else calibrator,
             evidence=evidence,
             score=score,
             reverse=reverse,
@@ -336,7 +346,7 @@ class Policy(Card):
     def from_point(  # noqa: PLR0913 - all but two are options
         cls,
         point: OperatingPoint,
-        calibrator: Calibrator,
+        calibrator: Calibrator | None,
         *,
         evidence: str = "auto",
         score: str = "score",
@@ -353,6 +363,7 @@ class Policy(Card):
         """
         s, aim = point.sweep, point.question
         units = None if aim.units is None else len(aim.units)
+        known = _known_periods(aim)
         if provenance is None:
             provenance = Provenance()
         if not provenance.digest:
@@ -362,7 +373,7 @@ class Policy(Card):
             aim=aim,
             cuts=cuts_of(point, reverse),
             calibrator=calibrator,
-            evidence=Evidence.of(s, evidence, cuts=point.cut_indices, units=units),
+            evidence=Evidence.of(s, evidence, cuts=point.cut_indices, units=units, periods=known),
             labels=labels or Labels(),
             provenance=provenance,
             promises=promises_of(point, given=given) if promises is None else promises,
@@ -448,14 +459,23 @@ class Policy(Card):
         int8. NaN is refused."""
         return decide_scores(scores, self.cuts.thresholds, reverse=self.reverse)
 
+    def needs_calibrator(self, what: str) -> Calibrator:
+        """The calibrator; raise if there is none, since all rows are normal."""
+        if self.calibrator is None:
+            why = "needs positives, and all rows of the evidence are normal"
+            raise UndefinedError(Undefined(what, why, "Decisions need none."))
+        return self.calibrator
+
     def llr(self, scores: ArrayLike) -> Floats:
         """The log-likelihood ratio of each score."""
-        return np.asarray(self.calibrator.llr(self._towards(scores)))
+        calibrator = self.needs_calibrator("a log-likelihood ratio")
+        return np.asarray(calibrator.llr(self._towards(scores)))
 
     def probability(self, scores: ArrayLike, prior: float | None = None) -> Floats:
         """P(positive) of each score where the share ``prior`` is positive; its own if left out."""
+        calibrator = self.needs_calibrator("a probability")
         at = self.prior if prior is None else prior
-        return np.asarray(self.calibrator.probability(self._towards(scores), at))
+        return np.asarray(calibrator.probability(self._towards(scores), at))
 
     def _towards(self, scores: ArrayLike) -> Any:
         """The scores, of which high ones mean positive."""
@@ -514,10 +534,11 @@ class Policy(Card):
         point = self._chosen(aim, threshold)
         given = threshold is not None
         # Rows of one unit are no independent evidence, and which are is not known here.
-        known = self.evidence.units is None
+        known = self.evidence.units is None and self.evidence.periods is None
         return replace(
             self,
             aim=aim,
+            evidence=replace(self.evidence, periods=_known_periods(aim)),
             cuts=cuts_of(point, self.reverse),
             promises=promises_of(point, given=given) if known else {},
             given=given,
@@ -529,6 +550,10 @@ class Policy(Card):
         if aim.confidence is not None and self.evidence.units is not None:
             hint = "Choose the policy on the rows again, with units."
             raise UndefinedError(CountsRows("a limit with a confidence", hint, "clusters"))
+        if aim.periods is None and any(limit.period is not None for limit in aim.limits):
+            why = "needs the rows with their periods, and the policy has none"
+            hint = "Choose the policy on the rows again, with periods."
+            raise UndefinedError(Undefined("a limit per period", why, hint))
         try:
             if threshold is None:
                 return choose(self.sweep, aim)
@@ -575,11 +600,12 @@ class Policy(Card):
             sure,
             level=old.level,
             assumed=assumed,
+            periods=old.periods,
         )
 
     # ------------------------------------------------------------------------------------- checks
 
-    def check(
+    def check(  # noqa: PLR0913 - options have names
         self,
         y: ArrayLike,
         scores: ArrayLike,
@@ -587,6 +613,8 @@ class Policy(Card):
         *,
         positive: Label | None = None,
         level: float | None = None,
+        period: ArrayLike | None = None,
+        exposure: int | None = None,
     ) -> PolicyCheck:
         """Compare what was promised with what happened on labelled rows.
 
@@ -601,6 +629,9 @@ class Policy(Card):
             The positive label, if the policy does not know it.
         level
             Of intervals and tests; that of the aim if left out.
+        period, exposure
+            The period of each row, and how many there are if some have no rows: for limits per day
+            or hour, which are tested over periods. Without them they are not tested.
 
         Examples
         --------
@@ -616,7 +647,13 @@ class Policy(Card):
         """
         from cutscore.policy.check import check
 
-        return check(self, y, scores, weight, positive=positive, level=level)
+        return check(
+            *(self, y, scores, weight),
+            positive=positive,
+            level=level,
+            period=period,
+            exposure=exposure,
+        )
 
     # ------------------------------------------------------------------------------------ merging
 
@@ -723,8 +760,11 @@ class Policy(Card):
             ("objective", "set manually" if self.given else self.aim.words),
             ("limits", "" if self.feasible else "violated on the evidence"),
             ("costs", repr(self.aim.costs) if self.aim.costs else ""),
-            ("prior", f"{100 * self.prior:.4g} %"),
-            ("calibration", calibration_words(self.calibrator, self.reverse)),
+            ("prior", f"{100 * self.prior:.4g} %" if self.prior else ""),
+            (
+                "calibration",
+                "" if self.calibrator is None else calibration_words(self.calibrator, self.reverse),
+            ),
             ("evidence", f"{self.evidence!r}, {100 * s.prevalence:.3g} % positive"),
             ("scores", self.provenance.scores),
             *(
@@ -749,6 +789,20 @@ class Policy(Card):
     def _picture(self) -> str:
         s, c = self.sweep, self.confusion
         return thumbnail(*s.outline(), point=(c.fpr, c.recall)) if s.P > 0 and s.N > 0 else ""
+
+
+def calibrated(s: Sweep, method: str = "auto") -> Calibrator | None:
+    """The calibrator of a sweep; None if all rows are normal."""
+    return None if is_normal(s) else calibrate(s, method)
+
+
+def _known_periods(aim: Aim) -> KnownPeriods | None:
+    """What a policy keeps of periods: what the limits came to, if there are limits per period."""
+    periods = as_periods(aim.periods)
+    if periods is None or all(limit.period is None for limit in aim.limits):
+        return None
+    error = None if aim.confidence is None else split_error(aim.limits, aim.confidence)
+    return periods.known(aim.limits, error)
 
 
 def calibration_words(calibrator: Calibrator, reverse: bool = False) -> str:
@@ -836,16 +890,17 @@ def merged(a: Policy, b: Policy) -> Policy:
         s = a.sweep + b.sweep
     except UndefinedError as error:
         raise _with_way_out(error) from error
-    both = (a.evidence.units, b.evidence.units)
-    if both != (None, None):
-        hint = "Choose one policy on the rows of both."
-        raise UndefinedError(CountsRows("merging policies", hint, "clusters"))
+    for given in ("units", "periods"):
+        if any(getattr(p.evidence, given) is not None for p in (a, b)):
+            hint = "Choose one policy on the rows of both."
+            words = {"units": "clusters"}.get(given, given)
+            raise UndefinedError(CountsRows("merging policies", hint, words))
     ways = (a.provenance.scores, b.provenance.scores)
     provenance = Provenance(scores="; ".join(dict.fromkeys(ways)))
     point = point_at(s, a.aim, a.point.cuts) if a.given else choose(s, a.aim)
     return Policy.from_point(
         point,
-        calibrate(s),
+        calibrated(s),
         score=a.score,
         reverse=a.reverse,
         given=a.given,

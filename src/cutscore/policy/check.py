@@ -21,7 +21,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from math import inf, isnan, sqrt
 from statistics import NormalDist
@@ -29,6 +29,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from cutscore.comparison.rows import periods as periods_of
 from cutscore.core.checks import as_array
 from cutscore.core.errors import CutscoreError, DataError, UndefinedError
 from cutscore.core.findings.base import Finding
@@ -38,15 +39,17 @@ from cutscore.core.html import Card, Facts
 from cutscore.core.json import to_plain
 from cutscore.core.types import Array, ArrayLike, Label
 from cutscore.decision.choice import point_at
+from cutscore.decision.normal import is_normal
 from cutscore.decision.verdict import FEWEST
 from cutscore.inference.auc import auc_interval
+from cutscore.inference.periods import Periods
 from cutscore.inference.placements import effective, sizes_of
 from cutscore.inference.rates import clopper_pearson, wilson
 from cutscore.inference.selection import Expected
 from cutscore.measures.aim import as_objective
 from cutscore.measures.limits import Limit
 from cutscore.measures.prior import check_level
-from cutscore.measures.registry import Objective
+from cutscore.measures.registry import Measure, Objective
 from cutscore.policy.evidence import digest_of
 from cutscore.policy.words import figure_text, promise_name, promise_text
 from cutscore.sweeps.sweep import Sweep, sweep
@@ -139,6 +142,13 @@ class PolicyCheck(Card):
         """Whether no limit is violated, significantly."""
         return self.state is not CheckState.BROKEN
 
+    @property
+    def outcomes(self) -> tuple[Outcome, ...]:
+        """Promises, and the share of positives unless nothing was expected of it."""
+        expected = self.prevalence.promised
+        known = (expected.low, expected.high) != (0, 1)
+        return (*self.promises, self.prevalence) if known else self.promises
+
     def to_dict(self) -> dict[str, Any]:
         """Plain numbers, text and lists."""
         return {
@@ -161,7 +171,7 @@ class PolicyCheck(Card):
         for one in self.limits:
             seen = "no value observed" if one.observed is None else f"observed {one.observed!r}"
             yield one.words, f"{limit_word(one)} ({seen})"
-        for each in (*self.promises, self.prevalence):
+        for each in self.outcomes:
             yield promise_name(each.name), _beside(each)
 
     def _title(self) -> str:
@@ -198,17 +208,27 @@ def check(  # noqa: PLR0913 - options have names
     *,
     positive: Label | None = None,
     level: float | None = None,
+    period: ArrayLike | None = None,
+    exposure: int | None = None,
 ) -> PolicyCheck:
     """Each promise and each limit of a policy beside what labelled rows show."""
     level = policy.aim.level if level is None else check_level(level)
     if positive is None:
         y, positive = _labelled(policy, as_array(y, "label"))
     s = sweep(y, scores, weight, positive, squares=weight is not None)
-    s.needs_both_classes("a check")
+    if is_normal(policy.sweep):
+        s.needs_negatives("a check")
+    else:
+        s.needs_both_classes("a check")
+    periods = None
+    if period is not None:
+        periods = periods_of(y, scores, period, exposure=exposure, positive=positive)
     for outside in novelty(policy, s):
         if outside.share > 0.5:  # scores of another model or scale: nothing can be compared
             raise DataError(outside)
-    return _Checked(policy, s.negated() if policy.reverse else s, level).result()
+    if policy.reverse:
+        s, periods = s.negated(), None if periods is None else periods.negated()
+    return _Checked(policy, s, level, periods).result()
 
 
 def _labelled(policy: Policy, y: Array) -> tuple[Any, Any]:
@@ -224,12 +244,16 @@ def _labelled(policy: Policy, y: Array) -> tuple[Any, Any]:
 
 
 class _Checked:
-    """A policy and the sweep of the rows that it is checked on."""
+    """A policy and the sweep of the rows that it is checked on, with their periods."""
 
-    def __init__(self, policy: Policy, s: Sweep, level: float) -> None:
-        self.policy, self.s, self.level = policy, s, level
+    def __init__(self, policy: Policy, s: Sweep, level: float, periods: Periods | None) -> None:
+        self.policy, self.s, self.level, self.periods = policy, s, level, periods
         self.aim = policy.aim
-        self.point = point_at(s, policy.aim.on_rows, policy.point.cuts)
+        if periods is not None:
+            periods.check(s)
+        rows = tuple(limit for limit in policy.aim.limits if limit.period is None)
+        aim = replace(policy.aim.on_rows, limits=rows, periods=None)
+        self.point = point_at(s, aim, policy.point.cuts)
         self.total = s.P + s.N
 
     def result(self) -> PolicyCheck:
@@ -263,7 +287,8 @@ class _Checked:
             if name == "auc":
                 low, high = auc_interval(self.s, level=self.level)
                 return Expected(self.s.auc, low, high, self.level)
-            limited = [one for one in self.aim.limits if one.measure.name == name]
+            rows = [one for one in self.aim.limits if one.period is None]
+            limited = [one for one in rows if one.measure.name == name]
             if limited:  # the same interval as beside the limit
                 return self.of_limit(limited[0], self.level)
             goal = self.aim.goal if name == self.aim.goal.name else as_objective(name)
@@ -271,7 +296,12 @@ class _Checked:
         return None
 
     def measured(self, goal: Objective, level: float, method: str | None = None) -> Expected | None:
-        """A measure of the rows at the thresholds, at the prior of the aim if it has one."""
+        """A measure of the rows at the thresholds, at the prior of the aim if it has one. With
+        periods, a rate has an interval over them."""
+        if self.periods is not None and isinstance(goal, Measure) and self.aim.prior is None:
+            over = self.periods.measured(goal, self.point.threshold, level)
+            if over is not None:
+                return over
         found = self.point.as_given(goal, level, method)
         return None if isnan(found.value) else found
 
@@ -279,7 +309,7 @@ class _Checked:
         shown_by = self.aim.confidence or self.level
         error = (1 - shown_by) / len(self.aim.limits)
         counted = float(self.policy.sweep.P + self.policy.sweep.N)
-        of_rows = counted if limit.measure.is_count else None
+        of_rows = counted if limit.measure.is_count and limit.period is None else None
         sided = max(1 - 2 * error, 1e-9)  # each end of a two-sided interval
         try:
             seen, tested = (self.of_limit(limit, level) for level in (self.level, sided))
@@ -288,14 +318,20 @@ class _Checked:
         if seen is None or tested is None:
             return LimitOutcome(limit.text, None, "unknown", of_rows)
         upper, bound = limit.sign[0] == "<", limit.bound
+        if limit.share is not None:
+            upper, bound = False, limit.share  # of the periods that keep it
         over = seen.value > bound if upper else seen.value < bound
         beyond = tested.low > bound if upper else tested.high < bound
         state = "broken" if beyond else "exceeded" if over else "holds"
         return LimitOutcome(limit.text, seen, state, of_rows)
 
     def of_limit(self, limit: Limit, level: float) -> Expected | None:
-        """What a limit is on. A count is one of rows: of as many as the policy was chosen on."""
+        """What a limit is on. A count is one of rows: of as many as the policy was chosen on; or
+        of periods."""
         measure = limit.measure
+        if limit.period is not None:
+            at = self.point.threshold
+            return None if self.periods is None else self.periods.expect(limit, at, level)
         if not measure.is_count:
             here = self.aim.prior is None or measure.prior_free
             exact = here and (measure.binomial or self.aim.three_way)
@@ -308,6 +344,8 @@ class _Checked:
 
     def prevalence(self) -> Outcome:
         then, now = (_share(s, self.level) for s in (self.policy.sweep, self.s))
+        if is_normal(self.policy.sweep):
+            then = None  # what is positive is only seen now
         if self.aim.prior is not None:  # somebody said what it is
             then = Expected(self.aim.prior, self.aim.prior, self.aim.prior, self.level)
         p = None if then is None or now is None else difference(then, now)
@@ -323,7 +361,8 @@ class _Checked:
         with suppress(UndefinedError):
             sizes = sizes_of(self.s, "a check")
             for of, rows in zip(("positive", "negative"), sizes, strict=True):
-                if rows < FEWEST:
+                needed = of == "negative" or not is_normal(self.policy.sweep)
+                if rows < FEWEST and needed:
                     yield FewRows(of, rows, self.s.weighted)
 
 

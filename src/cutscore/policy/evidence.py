@@ -16,6 +16,8 @@ from cutscore.core.findings.models import FieldUnfit
 from cutscore.core.frozen import Frozen
 from cutscore.core.interval import Interval
 from cutscore.core.json import Count, Extended, Mass, read_fields, to_plain
+from cutscore.decision.normal import is_normal
+from cutscore.inference.periods import KnownPeriods
 from cutscore.policy.packing import pack, pack_falling, unpack, unpack_falling
 from cutscore.sweeps.sketch import Sketch, sketch
 from cutscore.sweeps.sweep import Masses, Sweep, check_sweep
@@ -50,6 +52,8 @@ class Evidence(Frozen):
         The sweep, of one of these kinds.
     units
         How many units (patients, users) the rows come from, where rows of one are correlated.
+    periods
+        What limits per day or hour came to, if there are some.
 
     Examples
     --------
@@ -63,10 +67,17 @@ class Evidence(Frozen):
     kind: Kind
     sweep: Sweep
     units: int | None = None
+    periods: KnownPeriods | None = None
 
     @classmethod
     def of(
-        cls, s: Sweep, kind: str = "auto", *, cuts: Sequence[int] = (), units: int | None = None
+        cls,
+        s: Sweep,
+        kind: str = "auto",
+        *,
+        cuts: Sequence[int] = (),
+        units: int | None = None,
+        periods: KnownPeriods | None = None,
     ) -> Evidence:
         """The evidence of a sweep.
 
@@ -76,25 +87,32 @@ class Evidence(Frozen):
             The sweep.
         kind
             What to keep: one of the kinds, or "auto" for the first of them that is small enough:
-            100,000 scores, 100,000 corners, else 50,000 blocks.
+            100,000 scores, 100,000 corners, else 50,000 blocks. If all rows are normal, the 50,000
+            highest scores, and the others as one.
         cuts
             Cuts that stay such, inside of a run of one class too: how many of the distinct scores
             are above each.
         units
             How many units the rows come from.
+        periods
+            What limits per period came to.
         """
         check_sweep(s)
         one_of("evidence", kind, ("auto", *KINDS))
         if kind == "scores" or (kind == "auto" and not s.merged and len(s) <= ENTRIES):
             s.needs_scores("evidence of every score")
-            return cls("scores", s, units)
+            return cls("scores", s, units, periods)
         if isinstance(s, Sketch):
-            return cls("blocks", s, units)
+            return cls("blocks", s, units, periods)
+        if is_normal(s) and kind != "corners":
+            # One run of one class: limits on false alarms need the scores at its top.
+            return cls("corners", _merge_lowest(s, max(BLOCKS, *cuts)), units, periods)
         kept = _corners(s, cuts)
         if kind == "blocks" or (kind == "auto" and len(kept) > ENTRIES):
-            return cls("blocks", sketch(kept, BLOCKS, _same_cuts(s, kept, cuts)), units)
+            some = sketch(kept, BLOCKS, _same_cuts(s, kept, cuts))
+            return cls("blocks", some, units, periods)
         # Where nothing was merged every score is there.
-        return cls("corners" if kept.merged else "scores", kept, units)
+        return cls("corners" if kept.merged else "scores", kept, units, periods)
 
     @property
     def digest(self) -> str:
@@ -108,9 +126,12 @@ class Evidence(Frozen):
         return self.sweep.error if isinstance(self.sweep, Sketch) else 0.0
 
     @property
-    def auc(self) -> Interval:
-        """An interval that certainly contains the AUC of the rows: of one point but for blocks."""
+    def auc(self) -> Interval | None:
+        """An interval that certainly contains the AUC of the rows: of one point but for blocks.
+        None if all rows are normal."""
         s = self.sweep
+        if is_normal(s):
+            return None
         return s.auc_bounds if isinstance(s, Sketch) else Interval(s.auc, s.auc)
 
     def to_dict(self) -> dict[str, Any]:
@@ -128,9 +149,10 @@ class Evidence(Frozen):
             "positives": s.P,
             "negatives": s.N,
             "units": self.units,
-            "auc": list(self.auc),
+            "auc": None if self.auc is None else list(self.auc),
             "error": self.error,
             "packed": packed,
+            **({} if self.periods is None else {"periods": to_plain(self.periods)}),
             **{name: None if c is None else write[name](c) for name, c in columns.items()},
         }
 
@@ -138,6 +160,8 @@ class Evidence(Frozen):
     def from_dict(cls, data: object, where: str = "") -> Evidence:
         """The evidence that :meth:`to_dict` described; anything else is a DataError."""
         packed = isinstance(data, dict) and data.get("packed") is True
+        if isinstance(data, dict):
+            data = {"periods": None} | data  # which most files have not
         saved: Any = read_fields(_Packed if packed else _Listed, data, where)
         arrays = _unpacked(saved, where) if packed else _listed(saved, where)
         for column in arrays.values():
@@ -146,13 +170,15 @@ class Evidence(Frozen):
         made = Sketch if saved.kind == "blocks" else Sweep
         s = made._adopt(**arrays)
         _check(s, saved, where)
-        return cls(saved.kind, s, saved.units)
+        return cls(saved.kind, s, saved.units, saved.periods)
 
     def __repr__(self) -> str:
         s = self.sweep
         what = "distinct scores" if self.kind == "scores" else self.kind
         of = f"weight {s.P + s.N:,.6g}" if s.weighted else f"{s.P + s.N:,} rows"
         units = "" if self.units is None else f" in {self.units:,} clusters"
+        if self.periods is not None:
+            units += f" in {len(self.periods):,} periods"
         sure = f", rates within {self.error:.2g}" if self.kind == "blocks" else ""
         return f"{len(s):,} {what} from {of}{units}{sure}"
 
@@ -169,9 +195,10 @@ class _Listed:
     positives: Any
     negatives: Any
     units: Count | None
-    auc: tuple[float, float]
+    auc: tuple[float, float] | None
     error: float
     packed: bool
+    periods: KnownPeriods | None
     threshold: tuple[Extended, ...]
     top: tuple[Extended, ...] | None
     pos: tuple[Any, ...]
@@ -189,9 +216,10 @@ class _Packed:
     positives: Any
     negatives: Any
     units: Count | None
-    auc: tuple[float, float]
+    auc: tuple[float, float] | None
     error: float
     packed: bool
+    periods: KnownPeriods | None
     threshold: str
     top: str | None
     pos: str
@@ -263,7 +291,7 @@ def _check(s: Sweep, saved: _Listed | _Packed, where: str) -> None:
         if not fits:
             raise DataError(FieldUnfit(_at(where, name), rule))
     for name, mass in (("positives", s.P), ("negatives", s.N)):
-        if mass != getattr(saved, name) or not mass > 0:
+        if mass != getattr(saved, name) or not (mass > 0 or is_normal(s)):
             raise DataError(FieldUnfit(_at(where, name), "the sum of its column, above 0", mass))
 
 
@@ -278,6 +306,17 @@ def _corners(s: Sweep, cuts: Sequence[int]) -> Sweep:
         if kept is not s and kept.top is not None and 0 < cut < len(s):
             kept = _split(kept, s, cut)
     return kept
+
+
+def _merge_lowest(s: Sweep, most: int) -> Sweep:
+    """The sweep with all but the highest of its scores merged into one entry."""
+    most = min(most, len(s) - 1)
+    first = np.append(np.arange(most), most)
+    masses = (getattr(s, name) for name in _COLUMNS[2:])
+    merged = [None if mass is None else np.add.reduceat(mass, first) for mass in masses]
+    threshold = np.append(s.threshold[:most], s.threshold[-1])
+    top = (s.threshold if s.top is None else s.top)[: most + 1].copy()
+    return Sweep._adopt(threshold, *merged, top)
 
 
 def _split(kept: Sweep, s: Sweep, cut: int) -> Sweep:

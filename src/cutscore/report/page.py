@@ -24,7 +24,7 @@ from cutscore.core.numbers import number_text
 from cutscore.decision.choice import limit_outcome
 from cutscore.decision.verdict import State
 from cutscore.measures.confusion import Confusion, count_text
-from cutscore.measures.registry import WORDS, is_rate, measure_text
+from cutscore.measures.registry import WORDS, is_rate
 from cutscore.report.charts import COLOURS, histograms
 from cutscore.report.registry import charts
 from cutscore.report.scenario import (
@@ -267,8 +267,8 @@ def _tables(summary: Summary) -> list[tuple[list[str], list[list[str]]]]:
             rows.append((word, [one.measures[name].text(rate=rate) for one in scores]))
     for k, status in enumerate(scores[0].point.status):
         each = [(one.point, one.point.status[k]) for one in scores]
-        name = scores[0].point.question.limits[k].measure.name
-        values = [f"{limit_outcome(p, t)} ({measure_text(name, t.value)})" for p, t in each]
+        limit = scores[0].point.question.limits[k]
+        values = [f"{limit_outcome(p, t)} ({limit.value_text(t.value)})" for p, t in each]
         rows.append((status.limit, values))
     # Below each other rather than beyond the edge of a sheet.
     tables = -(-len(scores) // _BESIDE)

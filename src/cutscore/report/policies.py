@@ -41,7 +41,7 @@ def summarise_policy(d: Detector | Policy, source: str = "") -> Summary:
     p, t = d.policy, d.training
     s, labels = p.sweep, p.labels
     s.needs_both_classes("a report")
-    c = p.calibrator
+    c = p.needs_calibrator("a report")
     evidence = ScoreEvidence(
         t.learner or p.score,
         _point(p),
@@ -49,7 +49,7 @@ def summarise_policy(d: Detector | Policy, source: str = "") -> Summary:
         # A policy's calibrator takes what rises with the chance of a positive.
         Chain((Affine(-1.0, 0.0), c)) if p.reverse else c,
         reverse=p.reverse,
-        clustered=p.evidence.units is not None,
+        clustered=p.evidence.units is not None or p.evidence.periods is not None,
     )
     named = [quote_if_spaced(x) for x in (labels.column, labels.positive) if x is not None]
     rows = p.provenance.rows
@@ -76,7 +76,7 @@ def summarise_policy(d: Detector | Policy, source: str = "") -> Summary:
 def _point(p: Policy) -> OperatingPoint:
     """The operating point, which promises what was promised."""
     # What was not promised is known of a choice on independent rows alone.
-    known = p.evidence.units is None and not p.given
+    known = p.evidence.units is None and p.evidence.periods is None and not p.given
     s = p.sweep
     if s.merged:
         # A run of scores of one class as one score: the same ROC curve, drawn by the same code.

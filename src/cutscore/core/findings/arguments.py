@@ -44,6 +44,16 @@ class Conflict(Finding, code="arguments-conflict"):
         return sentence(f"{self.rule}.", way.format(*names))
 
 
+class PeriodsMissing(Finding, code="periods-missing"):
+    """A limit is per day or hour, but the day of each row is not known."""
+
+    limit: str
+    example = {"limit": "flagged <= 200 per day"}
+
+    def text(self, on: Surface) -> str:
+        return f"{self.limit!r} needs the period of each row. Use {on.parameter('periods')}."
+
+
 class LibraryMissing(Finding, code="library-missing"):
     """An optional library is not installed."""
 

@@ -6,6 +6,8 @@ from typing import Any
 
 from cutscore.core.findings.base import (
     Finding,
+    Fix,
+    Note,
     Surface,
     Warn,
     Where,
@@ -268,6 +270,25 @@ class WeightsUnused(Warn, code="weights-unused"):
     hint: str = ""
     template = "{model} does not accept sample_weight; only the calibrator uses it. {hint}"
     example = {"model": "KNeighborsClassifier"}
+
+
+class PeriodsEmpty(Note, code="periods-empty"):
+    """Some days or hours between the first and the last have no rows."""
+
+    empty: int
+    total: int
+    """How many there are from the first to the last."""
+    unit: str
+    """"day" or "hour"."""
+    example = {"empty": 2, "total": 30, "unit": "day"}
+
+    def text(self, on: Surface) -> str:
+        one = self.empty == 1
+        return (
+            f"{self.empty:,} of {self.total:,} {self.unit}s {'has' if one else 'have'} no rows and "
+            f"{'is' if one else 'are'} not counted. If {'it was' if one else 'they were'} observed "
+            f"and had no cases, use {on.fix(Fix('exposure', self.total))}."
+        )
 
 
 class GroupsTooSmall(Finding, code="groups-too-small"):

@@ -79,7 +79,7 @@ def _what(d: Detector, target: str) -> str:
             f"A linear model for **{text(target)}**: the score of a case is {d.scorer.base:.6g} "
             "plus what each column adds"
         )
-    words = calibration_words(policy.calibrator, policy.reverse)
+    words = calibration_words(policy.needs_calibrator("a card"), policy.reverse)
     return (
         f"{how}, and the rule is to **{text(policy.rule)}**. "
         f"{text(objective_in_words(policy))}\n\n"

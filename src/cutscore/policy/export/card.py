@@ -110,9 +110,12 @@ def objective_in_words(p: Policy) -> str:
 
 def _what(p: Policy) -> str:
     failed = "" if p.feasible else " **No threshold meets these limits; this one is the closest.**"
+    rule = f"The rule is to **{text(p.rule)}**. {text(objective_in_words(p))}{failed}"
+    if p.calibrator is None:
+        return f"{rule}\n\nAll rows of the evidence are normal: no probabilities are known."
     calibration = repr(p.calibrator).partition("\n")[0]
     return (
-        f"The rule is to **{text(p.rule)}**. {text(objective_in_words(p))}{failed}\n\n"
+        f"{rule}\n\n"
         f"Scores become log-likelihood ratios: {text(calibration)}. Probabilities assume a "
         f"prevalence of {100 * p.prior:.4g} %."
     )
@@ -157,8 +160,10 @@ def _limits(p: Policy) -> str:
         "## Limitations",
         "",
         "- These estimates apply to cases similar to the evidence, scored by the same model.",
-        "- If the prevalence differs, pass the prior that applies.",
     ]
+    if p.calibrator is None:
+        return "\n".join([*lines, "- There were no positives: how many are caught is not known."])
+    lines.append("- If the prevalence differs, pass the prior that applies.")
     if p.sweep.P < 100:
         lines.append("- There were few positives: recall and precision are uncertain.")
     return "\n".join(lines)

@@ -131,7 +131,7 @@ class Graph:
 
     def decide(self, policy: Policy, score: str) -> None:
         """The outputs llr, probability and decision of a score."""
-        c, reverse = policy.calibrator, policy.reverse
+        c, reverse = policy.needs_calibrator("export to ONNX"), policy.reverse
         llr = self.add("Sub", self.constant(0.0), score) if reverse else score
         for step in c.steps if isinstance(c, Chain) else (c,):
             # Steps would have a place for what is no number, too.

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 def to_python(policy: Policy) -> str:
     """The source of a module with ``decide``, ``llr`` and ``probability`` of one score; Python's
-    standard library is all it needs.
+    standard library is all it needs. A policy of normal rows alone has ``decide``.
 
     A score that is missing, None or NaN, has None for a decision, LLR and probability. Decisions
     are those of :meth:`cutscore.Policy.decide`.
@@ -39,24 +39,27 @@ def to_python(policy: Policy) -> str:
     (True, None, 0.5)
     """
     c = policy.calibrator
-    steps = c.steps if isinstance(c, Chain) else (c,)
-    written = [_step(step, k) for k, step in enumerate(steps)]
-    names = ", ".join(f"_step{k}" for k in range(len(steps)))
     sign = "<=" if policy.reverse else ">="
     values = {
         "decision": (_THREE_WAY if policy.three_way else _ONE_CUT).format(
             thresholds=", ".join(map(_number, policy.cuts.thresholds)), sign=sign
         ),
-        "shift": _number(log_odds(policy.prior)),
-        "towards": "0.0 - score" if policy.reverse else "score",
-        "prior": f"{100 * policy.prior:.4g} %",
-        "names": f"({names},)",
-        "steps": "\n\n\n".join(written),
         "head": _one_line(f"{policy.labels.words or 'positives'}: {policy.rule}"),
         "aim": _one_line("set manually" if policy.given else policy.aim.words),
         "digest": _one_line(policy.provenance.digest),
     }
-    return _MODULE.format(**values)
+    if c is None:
+        return (_HEAD + _IMPORT_INF + "{decision}\n\n" + _SCORE).format(**values)
+    steps = c.steps if isinstance(c, Chain) else (c,)
+    names = ", ".join(f"_step{k}" for k in range(len(steps)))
+    values |= {
+        "shift": _number(log_odds(policy.prior)),
+        "towards": "0.0 - score" if policy.reverse else "score",
+        "prior": f"{100 * policy.prior:.4g} %",
+        "names": f"({names},)",
+        "steps": "\n\n\n".join(_step(step, k) for k, step in enumerate(steps)),
+    }
+    return (_HEAD + _CALIBRATED + _SCORE + "\n\n{steps}\n").format(**values)
 
 
 _ONE_CUT = '''THRESHOLD = {thresholds}
@@ -77,13 +80,19 @@ def decide(score):
     return None if score is None else (score {sign} REVIEW) + (score {sign} BLOCK)
 '''
 
-_MODULE = '''"""A decision about scores, written by cutscore. It needs nothing but Python."""
+_HEAD = '''"""A decision about scores, written by cutscore. It needs nothing but Python."""
 
 # {head}
 # objective: {aim}
 # evidence: {digest}
 
-from bisect import bisect_right
+'''
+
+_IMPORT_INF = """from math import inf, isnan
+
+"""
+
+_CALIBRATED = '''from bisect import bisect_right
 from math import exp, inf, isinf, isnan, log, log1p
 
 PRIOR_LOG_ODDS = {shift}  # {prior} of the cases are positive
@@ -109,15 +118,14 @@ def probability(score, prior=None):
     return 1 / (1 + exp(-z)) if z >= 0 else (exp(z) / (1 + exp(z)) if z > -745 else 0.0)
 
 
-def _score(score):
+'''
+
+_SCORE = """def _score(score):
     if score is None:
         return None
     score = float(score)
     return None if isnan(score) else score
-
-
-{steps}
-'''
+"""
 
 
 def _number(x: float) -> str:

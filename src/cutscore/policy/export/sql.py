@@ -99,7 +99,7 @@ def to_sql(
 
 
 def decided(  # noqa: PLR0913 - options have names
-    calibrator: Calibrator,
+    calibrator: Calibrator | None,
     prior: float,
     thresholds: Sequence[float],
     kept: Sequence[str],
@@ -107,7 +107,15 @@ def decided(  # noqa: PLR0913 - options have names
     reverse: bool = False,
     dialect: str = "standard",
 ) -> str:
-    """What follows a table ``scored`` with a column ``score``: its LLR, probability, decision."""
+    """What follows a table ``scored`` with a column ``score``: its LLR, probability, decision;
+    the decision alone if there is no calibrator."""
+    above = [decision_of(threshold, reverse=reverse) for threshold in thresholds]
+    if len(above) == 2:  # 0 to pass, 1 to review, 2 to block
+        above = [f"CASE WHEN {above[1]} THEN 2 WHEN {above[0]} THEN 1 ELSE 0 END"]
+    decision = or_null(above[0], '"score"')
+    front = ", ".join([*map(name_of, kept), '"score"'])
+    if calibrator is None:
+        return f'\nSELECT {front},\n  {decision} AS "decision"\nFROM scored'
     steps = calibrator.steps if isinstance(calibrator, Chain) else (calibrator,)
     query, last = [""], "scored"
     before = '(-"score")' if reverse else '"score"'
@@ -121,14 +129,9 @@ def decided(  # noqa: PLR0913 - options have names
         )
         before, last = name, f"step{k}"
     odds = f'"llr" + {literal(log_odds(prior))}'
-    above = [decision_of(threshold, reverse=reverse) for threshold in thresholds]
-    if len(above) == 2:  # 0 to pass, 1 to review, 2 to block
-        above = [f"CASE WHEN {above[1]} THEN 2 WHEN {above[0]} THEN 1 ELSE 0 END"]
-    decision = or_null(above[0], '"score"')
-    front = ", ".join([*map(name_of, kept), '"score"', '"llr"'])
     # PostgreSQL refuses to compute what is past every float, or next to 0.
     return ",\n".join(query) + (
-        f"\nSELECT {front},\n"
+        f'\nSELECT {front}, "llr",\n'
         f"  CASE WHEN {odds} > 700 THEN 1.0e0 WHEN {odds} < -700 THEN 0.0e0\n"
         f"    WHEN {odds} >= 0 THEN 1 / (1 + EXP(-({odds})))\n"
         f'    ELSE EXP({odds}) / (1 + EXP({odds})) END AS "probability",\n'

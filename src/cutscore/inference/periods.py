@@ -1,0 +1,450 @@
+"""Limits per period: at most 200 alarms a day, or 3 false alarms an hour.
+
+Rows of one day may be alike, and some days are worse than others, so it is days that are taken to
+be drawn independently. With x alarms on each of n days, there are two limits.
+
+**On the mean**, ``flagged <= 200 per day``. Without a confidence it counts the rows at hand: at
+most 200 n. With one, it is tested by Gaffke's bound as for units: with independent exponential
+weights E, and one more day of M alarms,
+
+    P(E₀ (M − α) + Σ Eᵢ (xᵢ − α) > 0) ≤ error.
+
+Nothing bounds the alarms of a day, so M has to be assumed: no day has more than twice as many as
+the worst seen, twice the limit, or 2. If rare days are worse than that, and none was seen, the
+limit can be broken.
+
+**On the share of days**, ``flagged <= 200 on 95 % of days``. Whether a day has more than 200 is a
+yes or no, so the number of such days is binomial, and the Clopper–Pearson bound is exact whatever
+happens inside of a day.
+
+Alarms only rise as the threshold falls. So the cuts that satisfy a limit are those above one of
+them, many cuts need no correction, and each limit is one on the number of rows flagged.
+
+Rates at the k highest scores of each day are ratios r = Σ a / Σ b of sums over days. Their
+variance is the jackknife's, from residuals (a − r b) / (1 − b / Σ b), and their intervals are on
+the logit scale with the t distribution. A few large days make that variance uncertain: with the
+kurtosis κ of the residuals of n days, it has 2 n / (κ − 1) degrees of freedom, at most n − 1.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from math import ceil, floor, log, log1p, nan, sqrt
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cutscore.core.errors import DataError, UndefinedError
+from cutscore.core.findings.arguments import BadArgument, Conflict
+from cutscore.core.findings.base import Finding, counted
+from cutscore.core.findings.statistics import CountsRows, PeriodsEmpty, TooFew, Undefined
+from cutscore.core.frozen import Frozen
+from cutscore.core.interval import Interval
+from cutscore.core.json import Count
+from cutscore.core.numbers import estimate_text
+from cutscore.inference.guarantee import max_errors
+from cutscore.inference.rates import clopper_pearson
+from cutscore.inference.selection import Expected, critical_value, logit_interval
+from cutscore.inference.units import gaffke_p_value
+from cutscore.measures.limits import Limit, parse_limit
+from cutscore.measures.prior import check_level
+from cutscore.measures.registry import MEASURES, Measure
+from cutscore.sweeps.sweep import Floats, Sweep
+
+Ints = NDArray[np.int64]
+
+UNITS = {"day": "D", "hour": "h", "minute": "m", "second": "s"}
+"""Words for the periods that columns of times may have, and NumPy's codes for them."""
+
+
+class PeriodTop(NamedTuple):
+    """What flagging the k highest scores of each period does; see :meth:`Periods.top`."""
+
+    k: int
+    recall: Expected
+    """The share of all positives that is caught."""
+    precision: Expected
+    """The share of the flagged that is positive."""
+    flagged: float
+    """How many are flagged in a period, on average: k, or fewer where a period has fewer rows."""
+
+    def __repr__(self) -> str:
+        rates = (
+            f"{name} {estimate_text(e.value, Interval(*e[1:]), rate=True)}"
+            for name, e in (("recall", self.recall), ("precision", self.precision))
+        )
+        return f"the {self.k:,} highest of each period: {', '.join(rates)}"
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Periods(Frozen):
+    """Rows and the period of each; made by :func:`cutscore.periods`.
+
+    Parameters
+    ----------
+    score : array of float
+        The scores, descending.
+    positive : array of bool
+        Whether each row is positive.
+    period : array of int
+        The number of each row's period, from 0 on.
+    number : int
+        How many periods there are, with those that have no rows.
+    unit : str or None
+        "day", "hour", "minute" or "second", if the periods are times.
+    gaps : int
+        How many periods between the first and the last have no rows and are not counted; 0 if
+        periods are no times.
+    column : str or None
+        The name of the column, for those who have the policy and another table.
+    """
+
+    score: Floats
+    positive: NDArray[np.bool_]
+    period: Ints
+    number: int
+    unit: str | None = None
+    gaps: int = 0
+    column: str | None = None
+
+    def __len__(self) -> int:
+        """How many periods there are."""
+        return self.number
+
+    def __repr__(self) -> str:
+        what = counted(self.number, self.unit or "period")
+        notes = "".join(f"\n{one.render()}" for one in self.findings)
+        return f"{what} with {len(self.period):,} rows{notes}"
+
+    @property
+    def findings(self) -> tuple[Finding, ...]:
+        """What should be known: that some periods have no rows."""
+        if not self.gaps:
+            return ()
+        return (PeriodsEmpty(self.gaps, self.number + self.gaps, self.unit or "period"),)
+
+    def negated(self) -> Periods:
+        """The same of −score."""
+        columns = (0.0 - self.score, self.positive, self.period)
+        flipped = (column[::-1].copy() for column in columns)
+        return Periods._adopt(*flipped, self.number, self.unit, self.gaps, self.column)
+
+    def check(self, s: Sweep) -> None:
+        """Raise unless these are the rows of a sweep."""
+        if s.weighted:
+            hint = "Drop the weights, or limit rates."
+            raise UndefinedError(CountsRows("a limit per period", hint))
+        of = (int(np.count_nonzero(self.positive)), int(np.count_nonzero(~self.positive)))
+        same = of == (s.P, s.N)
+        if same and not s.merged:
+            starts = np.append(0, np.flatnonzero(self.score[1:] != self.score[:-1]) + 1)
+            same = np.array_equal(self.score[starts], s.threshold)
+        if not same:
+            rule = "periods must be made from the rows of the sweep; these have other rows"
+            hint = "Make both from the same columns: sweep(y, score) and periods(y, score, day)."
+            raise DataError(Conflict(("periods", "s"), rule, hint))
+
+    def counts(self, limit: Limit, threshold: float) -> Ints:
+        """How many rows of each period a limit counts at a threshold."""
+        score, period = self._rows(limit)
+        return np.bincount(period[score >= threshold], minlength=self.number)
+
+    def value(self, limit: Limit, threshold: float) -> float:
+        """What a limit is on: the mean of all periods, or the share of periods that keep it."""
+        x = self.counts(limit, threshold)
+        return float(np.mean(x) if limit.share is None else np.mean(limit.keeps(x)))
+
+    def expect(self, limit: Limit, threshold: float, level: float) -> Expected:
+        """The same with its interval over periods: t of the mean, Clopper and Pearson's of the
+        share."""
+        x = self.counts(limit, threshold)
+        n = self.number
+        if limit.share is not None:
+            kept = int(np.count_nonzero(limit.keeps(x)))
+            return Expected(kept / n, *clopper_pearson(kept, n, level), level)
+        if n < 2:
+            raise UndefinedError(TooFew("an interval over periods", 2, "periods", n))
+        mean, half = float(np.mean(x)), critical_value(level, n - 1) * float(np.std(x, ddof=1))
+        return Expected(mean, max(mean - half / sqrt(n), 0.0), mean + half / sqrt(n), level)
+
+    def rule(self, limit: Limit, error: float | None) -> Limit:
+        """The limit on the number of rows flagged that a limit per period comes to; with an error,
+        so that the true mean, or share, breaks it with at most that probability."""
+        self._check_unit(limit)
+        score, period = self._rows(limit)
+        holds: Callable[[Ints], bool]
+        if limit.share is not None:
+            share = 1 - Fraction(repr(limit.share))
+            over = floor(share * self.number)
+            if error is not None:
+                over = max_errors(self.number, float(share), error)
+
+            def holds(x: Ints) -> bool:
+                return int(np.count_nonzero(~limit.keeps(x))) <= over
+        elif error is None:
+            return _mean_rule(limit, self.number)
+        else:
+
+            def holds(x: Ints) -> bool:
+                return _mean_is_below(x, limit.bound, error)
+
+        if not holds(np.zeros(self.number, np.int64)):
+            return Limit(MEASURES["flagged"], "<=", 0, len(self.score))
+        # Equal scores are flagged together.
+        ends = np.append(np.flatnonzero(score[1:] != score[:-1]) + 1, len(score))
+        low, high = -1, len(ends) if len(score) else 0  # how many of the ends hold, less one
+        while high - low > 1:
+            k = (low + high) // 2
+            good = holds(np.bincount(period[: ends[k]], minlength=self.number))
+            low, high = (k, high) if good else (low, k)
+        most = int(ends[low]) if low >= 0 else 0
+        return Limit(limit.measure, "<=", most, len(self.score))
+
+    def shortage_text(self, limit: Limit, error: float) -> str:
+        """What to say where periods are too few to allow a single alarm: it takes
+        (1 − rate)ⁿ ≤ error, where the rate is α / M of a mean, and of a share what may exceed."""
+        rate = limit.bound / (2 * max(limit.bound, 1.0)) if limit.share is None else 1 - limit.share
+        if not 0 < rate < 1 or max_errors(self.number, rate, error) >= 0:
+            return ""
+        fewest = ceil(log(error) / log1p(-rate))
+        return (
+            f"guaranteeing this limit while flagging anything requires at least {fewest:,} "
+            f"{limit.period}s; there are {self.number:,}"
+        )
+
+    def known(self, limits: Sequence[Limit], error: float | None) -> KnownPeriods:
+        """What a file keeps of it: what these limits come to."""
+        of_periods = [limit for limit in limits if limit.period is not None]
+        rules = {limit.text: self.rule(limit, error).text for limit in of_periods}
+        return KnownPeriods(self.number, error, rules, self.column)
+
+    def top(self, k: int, *, level: float = 0.95) -> PeriodTop:
+        """Recall and precision where the k highest scores of each period are flagged.
+
+        Of equal scores, of which only some are among the k, all count in part. Recall is the share
+        of all positives that is caught, and precision that of all flagged rows that are positive:
+        ratios of sums over all periods. Intervals are over periods.
+
+        Parameters
+        ----------
+        k
+            How many rows of each period can be looked at.
+        level
+            Of the intervals.
+
+        Examples
+        --------
+        >>> import cutscore as cs, numpy as np
+        >>> rng = np.random.default_rng(0)
+        >>> day = np.repeat(np.arange(60), 500)
+        >>> y = rng.random(len(day)) < 0.01
+        >>> score = rng.standard_normal(len(day)) + 2.5 * y
+        >>> cs.periods(y, score, day).top(10)
+        the 10 highest of each period: recall 60.5 % (95 % CI 55.3–65.4 %), precision 29.8 %
+        (95 % CI 25.6–34.4 %)
+        """
+        level = check_level(level)
+        if not isinstance(k, (int, np.integer)) or k < 1:
+            raise DataError(BadArgument("k", "be an integer of at least 1", k))
+        order = np.argsort(self.period, kind="stable")
+        score, positive, period = self.score[order], self.positive[order], self.period[order]
+        new_period = np.append(True, period[1:] != period[:-1])
+        first = np.flatnonzero(new_period | np.append(True, score[1:] != score[:-1]))
+        size = np.diff(np.append(first, len(score)))
+        starts = np.flatnonzero(new_period)
+        before = first - starts[np.searchsorted(starts, first, side="right") - 1]
+        taken = np.clip(k - before, 0, size)
+        tp = np.add.reduceat(positive.astype(np.int64), first) * (taken / size)
+        of = period[first]
+        caught, flagged = (np.bincount(of, mass, self.number) for mass in (tp, taken))
+        positives = np.bincount(period, positive, self.number)
+        recall, precision = (
+            ratio_over(caught, whole, level, name)
+            for name, whole in (("recall", positives), ("precision", flagged))
+        )
+        return PeriodTop(k, recall, precision, float(np.mean(flagged)))
+
+    def measured(self, measure: Measure, threshold: float, level: float) -> Expected | None:
+        """A ratio of sums at a threshold that is given, with its interval over periods; None of
+        other measures."""
+        if measure.part is None or measure.whole is None or measure.even or not measure.rate:
+            return None
+        cells = [
+            np.bincount(self.period[(self.positive == positive) & side], minlength=self.number)
+            for positive, side in (
+                (positive, flagged)
+                for flagged in (self.score >= threshold, self.score < threshold)
+                for positive in (True, False)
+            )
+        ]
+        # In the order of TP, FP, FN and TN.
+        up, down = (
+            sum((w * cell for w, cell in zip(weights, cells, strict=True)), 0 * cells[0])
+            for weights in (measure.part, measure.whole)
+        )
+        return ratio_over(up, down, level, measure.name) if down.any() else None
+
+    def _rows(self, limit: Limit) -> tuple[Floats, Ints]:
+        """Scores and periods of the rows that a limit counts."""
+        if limit.measure.name == "fp":
+            return self.score[~self.positive], self.period[~self.positive]
+        return self.score, self.period
+
+    def _check_unit(self, limit: Limit) -> None:
+        if self.unit is not None and limit.period in UNITS and limit.period != self.unit:
+            rule = (
+                f"the limit is per {limit.period}, but the times of the rows differ by {self.unit}"
+            )
+            hint = f"Truncate the times of {{0}} to the {limit.period}."
+            raise DataError(Conflict(("period", "subject_to"), rule, hint))
+
+
+@dataclass(frozen=True)
+class KnownPeriods:
+    """What limits per period came to, where the rows are not known any more: in a policy.
+
+    Parameters
+    ----------
+    number
+        How many periods there were.
+    error
+        The error that each limit was allowed; None if it holds on the rows alone.
+    rules
+        By the text of each limit, what it came to: ``"flagged <= 5321"`` rows of the evidence.
+    column
+        The name of the column of periods, if it is known.
+
+    Examples
+    --------
+    >>> from cutscore.inference.periods import KnownPeriods
+    >>> from cutscore.measures.limits import parse_limit
+    >>> known = KnownPeriods(30, 0.05, {"flagged <= 200 per day": "flagged <= 5321"})
+    >>> known.rule(parse_limit("flagged <= 200 per day"), 0.05).text
+    'flagged <= 5321'
+    """
+
+    number: Count
+    error: float | None
+    rules: Mapping[str, str]
+    column: str | None = None
+
+    def __len__(self) -> int:
+        """How many periods there were."""
+        return self.number
+
+    def check(self, s: Sweep) -> None:
+        """The rows are not known any more."""
+
+    def negated(self) -> KnownPeriods:
+        """The same: rules count rows."""
+        return self
+
+    def known(self, limits: Sequence[Limit], error: float | None) -> KnownPeriods:
+        """What a file keeps of it."""
+        rules = {one.text: self.rule(one, error).text for one in limits if one.period is not None}
+        return KnownPeriods(self.number, error, rules, self.column)
+
+    def rule(self, limit: Limit, error: float | None) -> Limit:
+        """The limit on the number of rows flagged that a limit per period came to."""
+        if limit.share is None and error is None:
+            return _mean_rule(limit, self.number)
+        # What is guaranteed holds on the rows as well.
+        same = error is None or (self.error is not None and abs(error - self.error) < 1e-12)
+        if not same or limit.text not in self.rules:
+            why = "needs the rows with their periods; the policy keeps only what its limits came to"
+            hint = "Choose the policy on the rows again, with periods."
+            raise UndefinedError(Undefined(f"{limit.text!r}", why, hint))
+        return parse_limit(self.rules[limit.text])
+
+    def shortage_text(self, limit: Limit, error: float) -> str:  # noqa: ARG002 - as of rows
+        """Not known any more."""
+        return ""
+
+    def value(self, limit: Limit, threshold: float) -> float:  # noqa: ARG002 - as of rows
+        """Not known any more."""
+        return nan
+
+
+def _mean_rule(limit: Limit, number: int) -> Limit:
+    """A limit on the mean of the periods at hand, as one on their sum."""
+    most = Fraction(repr(limit.bound)) * number
+    whole = floor(most) if len(limit.sign) == 2 else ceil(most) - 1
+    return Limit(limit.measure, "<=", whole, max(float(most), 1.0))
+
+
+def _mean_is_below(x: Ints, bound: float, error: float) -> bool:
+    """Whether the mean of a period is shown to be at most ``bound``."""
+    most = 2.0 * max(float(x.max(initial=0)), bound, 1.0)
+    share, times = np.unique(x, return_counts=True)
+    return gaffke_p_value(share / most, times, bound / most) <= error
+
+
+def ratio_over(part: NDArray[Any], whole: NDArray[Any], level: float, name: str) -> Expected:
+    """Σ part / Σ whole with its interval over periods.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from cutscore.inference.periods import ratio_over
+    >>> ratio_over(np.array([4, 6, 5, 7]), np.array([10, 10, 10, 10]), 0.95, "recall")
+    0.550 (95 % CI 0.348–0.737)
+    """
+    n = int(np.count_nonzero(whole))
+    if n < 2:
+        of = f"periods in which {name} has a value"
+        raise UndefinedError(TooFew("an interval over periods", 2, of, n))
+    total = float(np.sum(whole))
+    value = float(np.sum(part)) / total
+    away = (part - value * whole) / (1 - whole / total)
+    squares = float(np.sum(away**2))
+    if not squares or not 0 < value < 1:
+        # All periods agree; as many yeses and noes would not tell more.
+        return Expected(value, *clopper_pearson(value * n, n, level), level)
+    kurtosis = n * float(np.sum(away**4)) / squares**2
+    df = max(2 * n / max(kurtosis - 1, 2 * n / (n - 1)), 1.0)
+    spread = sqrt((n - 1) / n * squares) / total
+    low, high = logit_interval(value, critical_value(level, df) * spread, 1.0)
+    return Expected(value, low, high, level)
+
+
+_ISO = re.compile(r"\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:\.\d{1,6})?)?)?")
+
+
+def unit_of(times: NDArray[Any]) -> tuple[str | None, int]:
+    """Of different times the longest unit that all are whole numbers of, and how many steps between
+    the first and the last are not among them. A step is the largest that leads to all of them: a
+    day, or a week.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from cutscore.inference.periods import unit_of
+    >>> unit_of(np.array(["2026-03-01", "2026-03-02", "2026-03-05"], "datetime64[s]"))
+    ('day', 2)
+    >>> unit_of(np.array(["2026-03-01", "2026-03-08"]))  # as ISO 8601 writes them
+    ('day', 0)
+    """
+    if times.dtype.kind != "M":
+        texts = [str(one) for one in times.tolist()]
+        if not all(map(_ISO.fullmatch, texts)):
+            return None, 0
+        times = np.array(texts, "datetime64[us]")
+    for word, code in UNITS.items():
+        whole = times.astype(f"datetime64[{code}]")
+        if (whole == times).all():
+            steps = np.sort(whole.astype(np.int64))
+            step = int(np.gcd.reduce(np.diff(steps))) if len(steps) > 1 else 1
+            return word, int((steps[-1] - steps[0]) // step + 1 - len(steps))
+    return "second", 0
+
+
+def as_periods(periods: object) -> Periods | KnownPeriods | None:
+    """Periods, or None; anything else is an error."""
+    if periods is None or isinstance(periods, (Periods, KnownPeriods)):
+        return periods
+    rule = "be the result of periods(y, score, period)"
+    raise DataError(BadArgument("periods", rule, periods))

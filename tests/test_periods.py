@@ -1,0 +1,406 @@
+"""Limits per day or hour: the same as by exhaustion, and kept on new days."""
+
+from __future__ import annotations
+
+import json
+from fractions import Fraction
+from itertools import permutations
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy.stats import binom
+
+import cutscore as cs
+from cutscore.cli import main
+from cutscore.core.errors import CutscoreError
+from cutscore.inference.periods import KnownPeriods, unit_of
+from cutscore.inference.units import gaffke_p_value
+from cutscore.policy import Policy
+from cutscore.policy.check import CheckState
+from cutscore.tables import write_table
+from test_policy_schema import VALIDATOR
+
+CONFIDENCE = 0.8  # low, so that few days can show something
+
+
+def drawn(seed: int, n: int = 60, days: int = 12) -> tuple[Any, Any, Any]:
+    rng = np.random.default_rng(seed)
+    y = rng.random(n) < 0.3
+    y[:2] = (True, False)
+    return y, rng.integers(0, 15, n) + 3.0 * y, rng.integers(0, days, n)
+
+
+def mean_holds(x: Any, bound: float, error: float | None) -> bool:
+    if error is None:
+        return Fraction(int(x.sum()), len(x)) <= Fraction(str(bound))
+    most = 2 * max(float(x.max()), bound, 1.0)
+    return gaffke_p_value(x / most, np.ones(len(x)), bound / most) <= error
+
+
+def share_holds(x: Any, bound: float, share: float, error: float | None) -> bool:
+    over = int((x > bound).sum())
+    if error is None:
+        return Fraction(over, len(x)) <= 1 - Fraction(str(share))
+    return bool(binom.cdf(over, len(x), 1 - share) <= error)
+
+
+LIMITS = {
+    "flagged <= {} per day": mean_holds,
+    "fp <= {} per day": mean_holds,
+    "flagged <= {} on 75 % of days": lambda x, b, e: share_holds(x, b, 0.75, e),
+    "fp <= {} on 60 % of days": lambda x, b, e: share_holds(x, b, 0.6, e),
+}
+
+
+@pytest.mark.parametrize("confidence", [None, CONFIDENCE])
+@pytest.mark.parametrize("limit", LIMITS)
+def test_threshold_by_exhaustion(limit: str, confidence: float | None) -> None:
+    rng = np.random.default_rng(1)
+    for seed in range(60):
+        y, score, day = drawn(seed, days=int(rng.integers(4, 14)))
+        number = len(np.unique(day)) + int(rng.integers(0, 3))
+        days, bound = cs.periods(y, score, day, exposure=number), float(rng.choice([0, 0.5, 1, 2]))
+        asked = {"subject_to": limit.format(bound), "periods": days, "confidence": confidence}
+        p = cs.choose(cs.sweep(y, score), "recall", **asked)
+        error = None if confidence is None else 1 - confidence
+        allowed = {np.inf}  # flagging nothing keeps any limit
+        for t in np.unique(score):
+            counted = (score >= t) & ~y if limit.startswith("fp") else score >= t
+            x = np.concatenate((np.unique(day[counted], return_counts=True)[1], np.zeros(number)))
+            if LIMITS[limit](np.sort(x)[::-1][:number], bound, error):
+                allowed.add(t)
+        # Nothing is shown by flagging nothing unless something is shown by days without alarms.
+        if confidence is not None and not LIMITS[limit](np.zeros(number), bound, error):
+            allowed = {np.inf}
+        best = max((y & (score >= t)).sum() for t in allowed)
+        assert p.feasible
+        assert p.confusion.tp == best, (seed, bound)
+        assert not np.isfinite(p.threshold) or min(score[score >= p.threshold]) in allowed
+
+
+def test_values_of_limits() -> None:
+    y, score = [0, 0, 1, 0, 1, 0], [6, 5, 4, 3, 2, 1]
+    days = cs.periods(y, score, ["a", "a", "a", "b", "b", "b"], exposure=3)
+    asked = {"subject_to": ["flagged <= 1 per day", "fp <= 1 on 60 % of days"], "periods": days}
+    p = cs.choose(cs.sweep(y, score), "recall", **asked)
+    assert p.confusion.flagged == 3
+    assert [one.value for one in p.status] == [1.0, 2 / 3]
+    assert "flagged <= 1 per day: met (1.00 per day on these rows)" in repr(p)
+    assert "(on 66.7 % of days on these rows)" in repr(p)
+
+
+def top_by_force(y: Any, score: Any, day: Any, k: int) -> tuple[Fraction, Fraction]:
+    """Recall and precision, on average over all orders of equal scores."""
+    caught, flagged = Fraction(0), 0
+    for d in np.unique(day):
+        rows = [(s, bool(one)) for s, one in zip(score[day == d], y[day == d], strict=True)]
+        orders = [
+            sum(one for _, one in sorted(order, key=lambda row: -row[0])[:k])
+            for order in permutations(rows)
+        ]
+        caught += Fraction(sum(orders), len(orders))
+        flagged += min(k, len(rows))
+    return caught / int(y.sum()), caught / flagged
+
+
+@pytest.mark.parametrize("k", [1, 2, 5])
+def test_top_by_exhaustion(k: int) -> None:
+    for seed in range(10):
+        rng = np.random.default_rng(seed)
+        y, day = rng.random(18) < 0.5, np.repeat(np.arange(4), (5, 6, 5, 2))
+        score = rng.integers(0, 4, 18).astype(float)
+        y[[0, 5]] = True
+        found = cs.periods(y, score, day).top(k)
+        recall, precision = top_by_force(y, score, day, k)
+        assert found.recall.value == pytest.approx(float(recall), abs=1e-12)
+        assert found.precision.value == pytest.approx(float(precision), abs=1e-12)
+        assert found.recall.low <= found.recall.value <= found.recall.high
+        assert found.flagged == np.mean([min(k, n) for n in (5, 6, 5, 2)])
+
+
+def bursts(rng: np.random.Generator, days: int) -> tuple[Any, Any]:
+    """Scores of 40 rows a day, higher on some days; and the true mean of alarms at a score."""
+    shift = rng.normal(0, 0.7, days)
+    day = np.repeat(np.arange(days), 40)
+    return day, shift[day] + rng.normal(0, 0.7, len(day))
+
+
+@pytest.mark.parametrize("limit", ["flagged <= 4 per day", "flagged <= 8 on 90 % of days"])
+def test_limit_is_kept_on_new_days(limit: str) -> None:
+    rng = np.random.default_rng(2)
+    _, far = bursts(rng, 5000)
+    new, broken = far.reshape(-1, 40), 0
+    for _ in range(200):
+        day, score = bursts(rng, 60)
+        y = np.zeros(len(day), bool)
+        s, days = cs.sweep(y, score), cs.periods(y, score, day)
+        p = cs.choose(s, "recall", subject_to=limit, periods=days, confidence=0.95)
+        x = (new >= p.threshold).sum(axis=1)
+        broken += x.mean() > 4 if "per" in limit else (x > 8).mean() > 0.1
+    assert broken <= 18  # of 200; 5 % but for what chance allows
+
+
+def test_expected_values_are_over_days() -> None:
+    rng = np.random.default_rng(3)
+    day, noise = bursts(rng, 50)
+    y = rng.random(len(day)) < 0.2
+    score = noise + 2 * y
+    s, days = cs.sweep(y, score), cs.periods(y, score, day)
+    p = cs.choose(s, "recall", subject_to="flagged <= 8 per day", periods=days)
+    rows = cs.choose(s, "recall", subject_to="flagged <= 400")
+    assert p.threshold == rows.threshold
+    assert p.chosen is not None
+    assert p.chosen.df == 49
+    wide, narrow = p.expect("fpr"), rows.expect("fpr")
+    assert wide.high - wide.low > narrow.high - narrow.low
+    given = days.measured(cs.Aim("fpr").goal, p.threshold, 0.95)
+    assert given.value == p.confusion.fpr
+
+
+def test_normal_rows() -> None:
+    day, score = bursts(np.random.default_rng(4), 60)
+    y = np.zeros(len(day))
+    s, days = cs.sweep(y, score), cs.periods(y, score, day)
+    asked = {"periods": days, "confidence": 0.95}
+    p = cs.choose(s, "recall", subject_to="fp <= 4 per day", **asked)
+    same = cs.choose(s, "recall", subject_to="flagged <= 4 per day", **asked)
+    assert p.threshold == same.threshold < np.inf
+    assert p.expect("fpr").value == p.confusion.fpr
+    few = cs.choose(s, "recall", subject_to="fp <= 4 on 99 % of days", **asked)
+    assert few.threshold == np.inf
+    assert "requires at least 299 days; there are 60" in repr(few)
+
+
+def test_days_without_rows() -> None:
+    y, score = [0, 1, 0], [3, 2, 1]
+    day = np.array(["2026-03-01", "2026-03-02", "2026-03-05"], "datetime64[D]")
+    days = cs.periods(y, score, day)
+    assert (len(days), days.unit, days.gaps) == (3, "day", 2)
+    assert [one.code for one in days.findings] == ["periods-empty"]
+    assert "2 of 5 days have no rows and are not counted" in repr(days)
+    assert "exposure=5" in repr(days)
+    stated = cs.periods(y, score, day, exposure=5)
+    assert (len(stated), stated.findings) == (5, ())
+    hour = np.array(["2026-03-01T10", "2026-03-01T12"], "datetime64[h]")
+    assert unit_of(hour.astype("datetime64[ns]")) == ("hour", 0)
+    assert unit_of(np.array([1, 2])) == (None, 0)
+
+
+def raised(text: str, *, confidence: float | None = None, **more: Any) -> str:
+    y, score, day = drawn(0)
+    options = {"periods": cs.periods(y, score, more.pop("day", day))} | more
+    asked = {"subject_to": text, "confidence": confidence} | options
+    with pytest.raises(CutscoreError) as error:
+        cs.choose(cs.sweep(y, score), "recall", **asked)
+    return str(error.value)
+
+
+def test_bad_input() -> None:
+    assert "needs the period of each row" in raised("flagged <= 2 per day", periods=None)
+    assert "be flagged <= or fp <=" in raised("recall >= 0.5 per day")
+    assert "be flagged <= or fp <=" in raised("flagged >= 2 per day")
+    assert "allow 0" in raised("flagged < 0 per day")
+    assert "be at least 0" in raised("flagged <= -1 per day")
+    assert "less than 100 %" in raised("flagged <= 2 on 100 % of days")
+    assert "must have the form" in raised("flagged <= 2 on most of days")
+    assert "result of periods" in raised("flagged <= 2 per day", periods=[1, 2])
+    assert "one threshold" in raised(["flagged <= 2 per day", "reviewed <= 3"])
+    prior = raised("flagged <= 2 per day", prior=0.5, confidence=0.9)
+    assert "prevalence of these rows" in prior
+    times = np.datetime64("2026-03-01T00:00:01") + np.arange(60)
+    assert "the limit is per day" in raised("flagged <= 2 per day", day=times)
+    y, score, day = drawn(0)
+    for exposure in (3, 2.5):
+        with pytest.raises(cs.DataError, match="exposure must be an integer of at least 12"):
+            cs.periods(y, score, day, exposure=exposure)
+    with pytest.raises(cs.DataError, match="k must be an integer of at least 1"):
+        cs.periods(y, score, day).top(0)
+    other, days = cs.periods(y, score + 1, day), cs.periods(y, score, day)
+    with pytest.raises(cs.DataError, match="made from the rows of the sweep"):
+        cs.choose(cs.sweep(y, score), "recall", subject_to="fp <= 1 per day", periods=other)
+    with pytest.raises(cs.DataError, match="not known for groups"):
+        cs.choose_groups(cs.sweeps_by_group(y, score, day), "recall", each="fp <= 1 per day")
+    p = cs.choose(cs.sweep(y, score), "recall", subject_to="fp <= 1 per day", periods=days)
+    with pytest.raises(cs.UndefinedError, match="stability"):
+        p.stability()
+
+
+def test_contradicting_limits_are_one_finding() -> None:
+    y, score, day = drawn(0)
+    limits = ["flagged <= 0 per day", "recall >= 0.5"]
+    asked = {"subject_to": limits, "periods": cs.periods(y, score, day)}
+    p = cs.choose(cs.sweep(y, score), "recall", **asked)
+    assert not p.feasible
+    assert "infeasible" in [one.code for one in p.verdict.findings]
+
+
+def test_known_periods_have_the_rules() -> None:
+    y, score, day = drawn(5)
+    days, s = cs.periods(y, score, day), cs.sweep(y, score)
+    for text in ("flagged <= 2 per day", "fp <= 1 on 60 % of days"):
+        for confidence in (None, CONFIDENCE):
+            aim = cs.Aim("recall", text, confidence=confidence, periods=days)
+            error = None if confidence is None else 1 - confidence
+            known = days.known(aim.limits, error)
+            again = cs.Aim("recall", text, confidence=confidence, periods=known)
+            assert cs.choose(s, again).threshold == cs.choose(s, aim).threshold
+            if "%" in text:
+                with pytest.raises(cs.UndefinedError, match="needs the rows"):
+                    known.rule(aim.limits[0], 0.01)
+    assert len(KnownPeriods(3, None, {})) == 3
+
+
+# ---------------------------------------------------------------------------------------- policies
+
+
+def days_of(days: int, seed: int, shift: float = 0.0) -> tuple[Any, Any, Any]:
+    """Labels, scores and days: some days are worse than others."""
+    rng = np.random.default_rng(seed)
+    day = np.repeat(np.arange(days), 100)
+    y = rng.random(len(day)) < 0.05
+    score = rng.normal(0, 0.4, days)[day] + rng.normal(size=len(day)) + 2.5 * y + shift
+    return y, score.round(4), np.datetime64("2026-01-01") + day
+
+
+LIMIT_TEXTS = ("flagged <= 8 per day", "flagged <= 10 on 90 % of days", "fp <= 3 on 80 % of days")
+
+
+@pytest.mark.parametrize("confidence", [None, 0.95])
+@pytest.mark.parametrize("reverse", [False, True])
+@pytest.mark.parametrize("text", LIMIT_TEXTS)
+def test_policies_keep_what_limits_came_to(
+    text: str, reverse: bool, confidence: float | None
+) -> None:
+    y, score, day = days_of(60, 1)
+    score = -score if reverse else score
+    days, s = cs.periods(y, score, day), cs.sweep(y, score)
+    aim = cs.Aim("recall", text, confidence=confidence, periods=days)
+    p = Policy.choose(s, aim, reverse=reverse)
+    VALIDATOR.validate(json.loads(p.to_json()))
+    again = Policy.from_json(p.to_json())
+    assert again.to_json() == p.to_json()
+    assert again.aim.limit_texts == (text,)
+    assert (again.feasible, again.point.feasible, len(again.evidence.periods)) == (True, True, 60)
+    assert again.point.status[0].holds
+    # Another goal under the same limit is chosen as on the rows.
+    costs = cs.Costs(fp=1, fn=1)
+    new = Policy.choose(s, cs.Aim(costs, text, None, confidence, periods=days), reverse=reverse)
+    assert again.revised(costs=costs).threshold == new.threshold != p.threshold
+    assert again.revised(costs=costs).promises == {}
+    assert again.revised(drop_limits=True).evidence.periods is None
+    if confidence is not None:
+        with pytest.raises(cs.UndefinedError, match="needs the rows with their periods"):
+            again.revised(confidence=0.9)
+    y, score, day = days_of(50, 2)
+    score = -score if reverse else score
+    aim = cs.Aim("recall", text, confidence=confidence, periods=cs.periods(y, score, day))
+    other = Policy.choose(cs.sweep(y, score), aim, reverse=reverse)
+    with pytest.raises(cs.UndefinedError, match="merging policies"):
+        again + other
+
+
+@pytest.mark.parametrize("text", LIMIT_TEXTS)
+def test_checks_test_limits_over_days(text: str) -> None:
+    y, score, day = days_of(60, 1)
+    aim = cs.Aim("recall", text, confidence=0.95, periods=cs.periods(y, score, day))
+    p = Policy.from_json(Policy.choose(cs.sweep(y, score), aim).to_json())
+    y, score, day = days_of(50, 3)
+    found = p.check(y, score, period=day)
+    assert (found.state, found.limits[0].state) == (CheckState.AGREES, "holds")
+    # Days differ, so that intervals over days are wider than those of rows.
+    wide, rows = found.promises[1].observed, p.check(y, score).promises[1].observed
+    assert wide.value == rows.value
+    assert wide.high - wide.low > rows.high - rows.low
+    assert p.check(y, score).limits[0].state == "unknown"
+    worse = days_of(50, 4, shift=1.0)
+    assert p.check(*worse[:2], period=worse[2]).state is CheckState.BROKEN
+    # Three times as many days, most of them without rows.
+    assert p.check(*worse[:2], period=worse[2], exposure=500).limits[0].state == "holds"
+
+
+def test_a_policy_without_periods_takes_no_limit_per_day() -> None:
+    y, score, _ = days_of(10, 1)
+    p = Policy.choose(cs.sweep(y, score), "f1")
+    with pytest.raises(cs.UndefinedError, match="the policy has none"):
+        p.revised(subject_to="flagged <= 2 per day")
+
+
+# --------------------------------------------------------------------------------------- command
+
+
+def written(path: Path, days: int, seed: int, shift: float = 0.0) -> str:
+    y, score, day = days_of(days, seed, shift)
+    write_table(path, {"y": y.astype(int), "s": score, "day": day.astype(str)})
+    return str(path)
+
+
+NAMED = ["--label", "y", "--score", "s"]
+
+
+@pytest.mark.parametrize("kind", ["csv", "parquet"])
+def test_command(kind: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    table = written(tmp_path / f"t.{kind}", 60, 1)
+    new, worse = (
+        written(tmp_path / f"{name}.csv", 50, seed, shift)
+        for name, seed, shift in (("new", 3, 0.0), ("worse", 4, 1.0))
+    )
+    policy = str(tmp_path / "policy.json")
+    limit = ["--subject-to", "flagged <= 10 on 90 % of days", "--period", "day"]
+    asked = ["choose", table, *NAMED, "--maximize", "recall", *limit, "--confidence", "0.95"]
+    assert main([*asked, "-o", policy]) == 0
+    out = capsys.readouterr().out
+    assert "flagged <= 10 on 90 % of days at 95 % confidence: met (on " in out
+    y, score, day = days_of(60, 1)
+    p = cs.choose(
+        cs.sweep(y, score),
+        "recall",
+        subject_to=limit[1],
+        confidence=0.95,
+        periods=cs.periods(y, score, day),
+    )
+    saved = Policy.load(policy)
+    assert saved.threshold == p.threshold
+    assert saved.evidence.periods.column == "day"
+    assert main(["check", policy, new]) == 0
+    assert "flagged <= 10 on 90 % of days" in capsys.readouterr().out
+    assert main(["check", policy, worse]) == 3
+    assert main(["check", policy, worse, "--period", "day", "--exposure", "500"]) == 0
+    assert main(["apply", policy, new, "-q", "-o", str(tmp_path / "decided.csv")]) == 0
+    assert main(["report", policy, "-q", "-o", str(tmp_path / "report.html")]) == 0
+    assert "on 90 % of days" in (tmp_path / "report.html").read_text(encoding="utf-8")
+    capsys.readouterr()
+    assert main(["revise", policy, "--cost", "fp=1,fn=1"]) == 0
+    assert "flagged <= 10 on 90 % of days: met." in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "said"),
+    [
+        (["choose", "--maximize", "recall", "--subject-to", "fp <= 1 per day"], 2, "--period"),
+        (["evaluate", "--maximize", "recall", "--subject-to", "fp <= 1 per day"], 2, "choose"),
+        (["choose", "--maximize", "recall", "--exposure", "3"], 2, "--period"),
+        (["choose", "--maximize", "f1", "--period", "day", "--engine", "arrow"], 2, "memory"),
+        (["choose", "--maximize", "f1", "--period", "gone"], 1, "gone"),
+        (["choose", "--maximize", "f1", "--period", "day", "--exposure", "2"], 1, "at least 10"),
+    ],
+)
+def test_bad_commands(
+    words: list[str], code: int, said: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    table = written(tmp_path / "t.csv", 10, 1)
+    assert main([words[0], table, *NAMED, *words[1:]]) == code
+    assert said in capsys.readouterr().err
+
+
+def test_command_names_days_without_rows(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    days = ["2026-03-01", "2026-03-02", "2026-03-05"] * 20
+    columns = {"y": [0, 1, 0] * 20, "s": np.arange(60.0), "day": days}
+    write_table(tmp_path / "t.csv", columns)
+    asked = ["--maximize", "recall", "--subject-to", "flagged <= 2 per day", "--period", "day"]
+    assert main(["choose", str(tmp_path / "t.csv"), *NAMED, *asked]) in (0, 3)
+    assert "2 of 5 days have no rows" in (said := capsys.readouterr().err)
+    assert "--exposure 5" in said
