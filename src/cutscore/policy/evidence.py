@@ -128,7 +128,7 @@ class Evidence(Frozen):
             "positives": s.P,
             "negatives": s.N,
             "units": self.units,
-            "auc": list(self.auc),
+            "auc": list(self.auc) if s.P > 0 and s.N > 0 else None,
             "error": self.error,
             "packed": packed,
             **{name: None if c is None else write[name](c) for name, c in columns.items()},
@@ -169,7 +169,7 @@ class _Listed:
     positives: Any
     negatives: Any
     units: Count | None
-    auc: tuple[float, float]
+    auc: tuple[float, float] | None
     error: float
     packed: bool
     threshold: tuple[Extended, ...]
@@ -189,7 +189,7 @@ class _Packed:
     positives: Any
     negatives: Any
     units: Count | None
-    auc: tuple[float, float]
+    auc: tuple[float, float] | None
     error: float
     packed: bool
     threshold: str
@@ -263,8 +263,8 @@ def _check(s: Sweep, saved: _Listed | _Packed, where: str) -> None:
         if not fits:
             raise DataError(FieldUnfit(_at(where, name), rule))
     for name, mass in (("positives", s.P), ("negatives", s.N)):
-        if mass != getattr(saved, name) or not mass > 0:
-            raise DataError(FieldUnfit(_at(where, name), "the sum of its column, above 0", mass))
+        if mass != getattr(saved, name):
+            raise DataError(FieldUnfit(_at(where, name), "the sum of its column", mass))
 
 
 def _falls(values: NDArray[np.float64]) -> bool:
