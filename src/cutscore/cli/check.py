@@ -12,9 +12,8 @@ from cutscore.core.findings import COMMAND
 from cutscore.core.labels import binarize
 from cutscore.core.numbers import p_value_text
 from cutscore.detector import Detector
-from cutscore.measures.aim import Aim
 from cutscore.policy.check import Outcome, PolicyCheck, limit_word
-from cutscore.policy.words import promise_name, promise_text
+from cutscore.policy.words import promise_text
 
 
 def run(arguments: Namespace) -> tuple[str, int]:
@@ -23,16 +22,19 @@ def run(arguments: Namespace) -> tuple[str, int]:
     table = shared.source(arguments)
     label = arguments.label or detector.policy.labels.column or shared.label_of(arguments, table)
     more = [arguments.weight] if arguments.weight else []
-    columns = table.columns([label, *more], numbers=more)
+    known = detector.policy.groups
+    groups = [known.column] if known is not None else []
+    columns = table.columns([label, *more, *groups], numbers=more)
     y = columns[label]
     if arguments.positive is not None:
         y = binarize(y, arguments.positive, label).y
     weight = columns[arguments.weight] if arguments.weight else None
-    found = detector.policy.check(y, detector.scores(table), weight)
+    group = columns[known.column] if known is not None else None
+    found = detector.policy.check(y, detector.scores(table), weight, groups=group)
     code = 0 if found.ok else INFEASIBLE
     if arguments.json:
         return shared.as_json(_plain(found, arguments)), code
-    return _text(found, detector.policy.aim, shared.width()), code
+    return _text(found, shared.width()), code
 
 
 def _plain(found: PolicyCheck, arguments: Namespace) -> dict[str, Any]:
@@ -40,9 +42,9 @@ def _plain(found: PolicyCheck, arguments: Namespace) -> dict[str, Any]:
     return found.to_dict() | {"findings": findings, "model": arguments.model}
 
 
-def _text(found: PolicyCheck, aim: Aim, width: int) -> str:
+def _text(found: PolicyCheck, width: int) -> str:
     """The verdict, then limits, promises and the share of positives, then what else there is."""
-    rows = [("", "expected", "observed", ""), *_rows(found, aim)]
+    rows = [("", "expected", "observed", ""), *_rows(found)]
     sizes = [max(len(row[k]) for row in rows) for k in range(3)]
     lines = [
         f"  {a:<{sizes[0]}}  {b:<{sizes[1]}}  {c:<{sizes[2]}}  {d}".rstrip() for a, b, c, d in rows
@@ -57,15 +59,15 @@ def _text(found: PolicyCheck, aim: Aim, width: int) -> str:
     return "\n".join([*first, seen, "", *lines, *([""] if notes else []), *notes])
 
 
-def _rows(found: PolicyCheck, aim: Aim) -> Iterator[tuple[str, str, str, str]]:
-    for limit, one in zip(aim.limits, found.limits, strict=True):
-        here = promise_text(limit.measure.name, one.observed, level=False)
+def _rows(found: PolicyCheck) -> Iterator[tuple[str, str, str, str]]:
+    for one in found.limits:
+        here = promise_text(one.measure, one.observed, level=False)
         yield one.words, "", here, limit_word(one)
     for each in (*found.promises, found.prevalence):
         promised, here = (
             promise_text(each.name, e, level=False) for e in (each.promised, each.observed)
         )
-        yield promise_name(each.name), promised, here, _agreement(each)
+        yield each.words, promised, here, _agreement(each)
 
 
 def _agreement(one: Outcome) -> str:

@@ -8,6 +8,7 @@ from typing import Any
 
 from cutscore.calibration.fitting import calibrate
 from cutscore.cli import INFEASIBLE, UsageError, engines, policies, shared
+from cutscore.cli.groups import check_groups, run_groups
 from cutscore.core.errors import UndefinedError
 from cutscore.core.findings import BadArgument, Conflict, some
 from cutscore.core.findings.base import spelled
@@ -16,7 +17,7 @@ from cutscore.core.findings.report import Inverted
 from cutscore.core.progress import progress
 from cutscore.decision.choice import OperatingPoint, choose, expectation, rule_of
 from cutscore.decision.verdict import State, Verdict, judge
-from cutscore.policy import Labels, Policy, Provenance
+from cutscore.policy import Policy, Provenance
 from cutscore.report.json import plain_cuts
 from cutscore.report.terminal import verdict_text
 
@@ -33,12 +34,15 @@ def run(arguments: Namespace) -> tuple[str, int]:
     if costs is None and arguments.maximize is None:
         aim = "Use {0} fp=1,fn=20 or {1} f1."
         raise UsageError(Conflict(("costs", "maximize"), "no objective given", aim))
+    check_groups(arguments)
     what = shared.named(arguments)
     if len(what.scores) != 1:
         raise UsageError(
             BadArgument("score", "name exactly one score", some(what.scores, show=str))
         )
     name = what.scores[0]
+    if arguments.each is not None:
+        return run_groups(arguments, what, costs)
     point = None
     reverse = name in arguments.reverse
     # Most aims need no more than a compact sweep, which can't be turned round, and has no folds: of
@@ -94,19 +98,13 @@ def _policy(
     arguments: Namespace, what: shared.Named, point: OperatingPoint, reverse: bool
 ) -> Policy:
     """The decision as an artefact, with the sweep it was chosen on."""
-    positive = arguments.positive
-    if positive is not None:
-        from cutscore.tables.scans.scan import as_label
-
-        column = what.source.types([what.label]).field(what.label)
-        positive = as_label(positive, column.type, what.label)
     return Policy.from_point(
         point,
         calibrate(point.sweep),
         score=what.scores[0],
         reverse=reverse,
         evidence=arguments.evidence,
-        labels=Labels(positive, column=what.label),
+        labels=policies.labels_of(arguments, what),
         provenance=policies.made_by(arguments, Provenance()),
     )
 

@@ -199,7 +199,7 @@ def check_options(arguments: Namespace, *, limits_known: bool = False) -> None:
     be in a file."""
     given = {
         name: value
-        for name in ("prior", "confidence", "maximize", "subject_to", "seed")
+        for name in ("prior", "confidence", "maximize", "subject_to", "gap", "seed")
         if (value := getattr(arguments, name, None)) is not None
     }
     for name, value in given.items():
@@ -220,6 +220,7 @@ _CHECKS: dict[str, Callable[[Any], Any]] = {
     "confidence": partial(check_level, name="confidence"),
     "maximize": as_objective,
     "subject_to": as_limits,
+    "gap": as_limits,
     "seed": check_seed,
 }
 
@@ -231,7 +232,8 @@ NEEDS = "Add {1}, or drop {0}."
 def _check_limits(arguments: Namespace, limits_known: bool) -> None:
     if arguments.costs is not None and arguments.maximize is not None:
         raise UsageError(Conflict(("costs", "maximize"), "only one objective can be given"))
-    if arguments.confidence is not None and not arguments.subject_to and not limits_known:
+    limited = limits_known or arguments.subject_to or getattr(arguments, "gap", None)
+    if arguments.confidence is not None and not limited:
         raise UsageError(
             Conflict(("confidence", "subject_to"), "a confidence applies to limits", NEEDS)
         )

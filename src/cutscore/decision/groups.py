@@ -200,9 +200,11 @@ class GroupPoint(Card):
             f"false positive rate {_rate_text(fpr[name])} on these rows"
             for name in self.thresholds
         ]
-        return "\n".join([*lines, *self._promises()])
+        return "\n".join([*lines, *self.limit_lines])
 
-    def _promises(self) -> list[str]:
+    @property
+    def limit_lines(self) -> list[str]:
+        """What holds in groups and between them, in sentences."""
         sure = ""
         if self.aim.confidence is not None:
             sure = f", guaranteed on new rows at {100 * self.aim.confidence:g} % confidence"

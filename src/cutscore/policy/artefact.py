@@ -112,11 +112,13 @@ class Cuts:
         self.needs_common()
         return self.thresholds[-1]
 
-    def needs_common(self, what: str = "one threshold for all rows") -> None:
+    def needs_common(
+        self, what: str = "one threshold for all rows", hint: str = "See cuts.groups."
+    ) -> None:
         """Refuse thresholds of groups, where the same for all rows is meant."""
         if self.groups:
-            why = "does not exist: each group has a threshold of its own"
-            raise UndefinedError(Undefined(what, why, "See cuts.groups."))
+            why = "can't be given: each group has a threshold of its own"
+            raise UndefinedError(Undefined(what, why, hint))
 
 
 def is_label(value: object) -> bool:
@@ -941,11 +943,12 @@ class Policy(Card):
                 (f"expected {promise_name(name)}", promise_text(name, e))
                 for name, e in self.promises.items()
             ),
-            *self._group_facts(),
+            *self.group_facts(),
         ]
         return [(name, value) for name, value in facts if value]
 
-    def _group_facts(self) -> list[tuple[str, str]]:
+    def group_facts(self) -> list[tuple[str, str]]:
+        """What there is to know about its groups, by name."""
         g = self.groups
         if g is None:
             return []

@@ -26,7 +26,8 @@ def to_python(policy: Policy) -> str:
     standard library is all it needs.
 
     A score that is missing, None or NaN, has None for a decision, LLR and probability. Decisions
-    are those of :meth:`cutscore.Policy.decide`.
+    are those of :meth:`cutscore.Policy.decide`. Where groups have thresholds of their own it is
+    ``decide(score, group)``: None for a group that is missing or has no threshold.
 
     Examples
     --------
@@ -43,9 +44,11 @@ def to_python(policy: Policy) -> str:
     written = [_step(step, k) for k, step in enumerate(steps)]
     names = ", ".join(f"_step{k}" for k in range(len(steps)))
     sign = "<=" if policy.reverse else ">="
+    form = _OF_GROUPS if policy.cuts.groups else _THREE_WAY if policy.three_way else _ONE_CUT
+    own = "".join(f"    {name!r}: {_number(t)},\n" for name, (t,) in policy.cuts.groups.items())
     values = {
-        "decision": (_THREE_WAY if policy.three_way else _ONE_CUT).format(
-            thresholds=", ".join(map(_number, policy.cuts.thresholds)), sign=sign
+        "decision": form.format(
+            thresholds=own or ", ".join(map(_number, policy.cuts.thresholds)), sign=sign
         ),
         "shift": _number(log_odds(policy.prior)),
         "towards": "0.0 - score" if policy.reverse else "score",
@@ -53,7 +56,7 @@ def to_python(policy: Policy) -> str:
         "names": f"({names},)",
         "steps": "\n\n\n".join(written),
         "head": _one_line(f"{policy.labels.words or 'positives'}: {policy.rule}"),
-        "aim": _one_line("set manually" if policy.given else policy.aim.words),
+        "aim": _one_line(policy.objective_words),
         "digest": _one_line(policy.provenance.digest),
     }
     return _MODULE.format(**values)
@@ -75,6 +78,24 @@ def decide(score):
     """0 to pass, 1 to review, 2 to block a score; None if it is missing."""
     score = _score(score)
     return None if score is None else (score {sign} REVIEW) + (score {sign} BLOCK)
+'''
+
+_OF_GROUPS = '''THRESHOLDS = {{
+{thresholds}}}
+
+
+def decide(score, group):
+    """Whether to flag a score of a group; None if it is missing or the group has no threshold."""
+    score, threshold = _score(score), THRESHOLDS.get(_group(group))
+    return None if score is None or threshold is None else score {sign} threshold
+
+
+def _group(group):
+    if isinstance(group, bool):
+        return str(group).lower()
+    if isinstance(group, float):
+        group = None if isnan(group) else int(group) if group.is_integer() else group
+    return None if group is None else str(group)
 '''
 
 _MODULE = '''"""A decision about scores, written by cutscore. It needs nothing but Python."""
