@@ -27,7 +27,7 @@ from cutscore.decision.groups import GroupPoint, choose_groups
 from cutscore.inference.placements import sizes_of
 from cutscore.inference.rates import interval
 from cutscore.inference.roc_band import band_width
-from cutscore.inference.selection import Expected, is_large
+from cutscore.inference.selection import Expected
 from cutscore.measures.aim import Top, as_objective
 from cutscore.measures.confusion import Confusion
 from cutscore.measures.costs import Costs
@@ -35,6 +35,8 @@ from cutscore.measures.registry import Measure, Objective
 from cutscore.sweeps.sweep import Sweep
 
 _FOLDS = 10
+# With more rows than this in each class of each group, a choice adds little beside the intervals.
+_MANY = 5_000
 _RATES = ("recall", "fpr", "flagged_rate")
 
 Promises = dict[str, Expected]
@@ -114,7 +116,7 @@ def _corrected(point: GroupPoint, given: bool) -> dict[Hashable, Confusion] | No
     counts = any(one.measure.is_count for one in (*point.each, *point.aim.limits))
     if any(s.weighted for s in sweeps.values()):
         return None
-    if given or all(map(is_large, sweeps.values())):
+    if given or all(min(s.P, s.N) > _MANY for s in sweeps.values()):
         return dict(point.confusions)
     if counts:  # of fewer rows there would be fewer
         return None
