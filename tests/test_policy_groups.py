@@ -13,6 +13,7 @@ import pytest
 
 import cutscore as cs
 from cutscore.core.findings.rows import GroupUnknown, ValueMissing
+from cutscore.decision.group_folds import expect_groups
 from cutscore.policy import Cuts, Policy
 from cutscore.policy.groups import group_text
 
@@ -256,6 +257,39 @@ def test_checks_need_groups_if_and_only_if_the_policy_has() -> None:
         own().check(y, x)
     with pytest.raises(cs.DataError, match="knows of no groups"):
         Policy.choose(sweeps().total, "f1").check(y, x, groups=country)
+
+
+# ---------------------------------------------------------------------------------------- promises
+
+
+def test_expected_rates_are_less_than_those_of_the_choice() -> None:
+    """On few rows a choice looks better than it is."""
+    over = []
+    for seed in range(20):
+        point = cs.choose_groups(sweeps(400, seed), cs.Costs(fp=1, fn=2), thresholds="group")
+        over.append(expect_groups(point).total["cost"].value - point.value)
+    assert np.mean(over) > 0
+    given = expect_groups(point, given=True).total["cost"].value
+    assert given == pytest.approx(point.value)
+
+
+def test_where_the_choice_can_not_be_made_again_rates_have_a_band() -> None:
+    y, x, country = rows(2000)
+    weight = np.random.default_rng(1).uniform(0.5, 2, len(y))
+    parts = cs.sweeps_by_group(y, x, country, weight=weight, squares=True)
+    p = Policy.choose_groups(parts, COSTS, column="country", thresholds="group")
+    assert Policy.from_json(p.to_json()) == p
+    assert p.groups is not None
+    found = p.groups.promises["de"]
+    assert set(found) == {"recall", "fpr", "flagged_rate"}
+    assert found["recall"].value == pytest.approx(p.group_point.confusions["de"].recall)
+    assert found["recall"].high - found["recall"].low > 0.05
+    assert p.check(y, x, weight, groups=country).ok
+    # Without squares nobody knows how many rows the weights are worth.
+    parts = cs.sweeps_by_group(y, x, country, weight=weight)
+    p = Policy.choose_groups(parts, COSTS, column="country", thresholds="group")
+    assert p.groups is not None
+    assert p.groups.promises["de"] == {}
 
 
 # ----------------------------------------------------------------------------------------- merging

@@ -173,6 +173,8 @@ def _split(mass: NDArray[np.int64], rng: np.random.Generator) -> list[NDArray[np
 def _without(s: Sweep, pos: NDArray[np.int64], neg: NDArray[np.int64]) -> Sweep:
     pos, neg = s.pos - pos, s.neg - neg
     there = (pos > 0) | (neg > 0)
+    if not there.any():  # a group of one row
+        return s
     return Sweep.from_counts(s.threshold[there], pos[there], neg[there])
 
 
