@@ -25,19 +25,25 @@ COSTS = cs.Costs(fp=1, fn=4)
 
 @dataclass(frozen=True)
 class Setting:
-    """Groups of normal scores, each shifted by as much against the one before."""
+    """Groups of normal scores, each shifted by as much against the one before, and positives
+    further from negatives by ``more``."""
 
     sizes: tuple[int, ...]
     shift: float
     separation: float = 2.0
     share: float = 0.3
+    more: float = 0.0
+
+    @property
+    def apart(self) -> Array:
+        return self.separation + self.more * np.arange(len(self.sizes))
 
     def draw(self, seed: int) -> dict[int, cs.Sweep]:
         rng = np.random.default_rng((seed, 23))
         out = {}
         for group, n in enumerate(self.sizes):
             y = rng.random(n) < self.share
-            x = rng.normal(size=n) + self.separation * y + self.shift * group
+            x = rng.normal(size=n) + self.apart[group] * y + self.shift * group
             out[group] = cs.sweep(y, x)
         return out
 
@@ -45,10 +51,12 @@ class Setting:
         """True recall and false positive rate of each group."""
         at = np.array([p.thresholds[k] for k in range(len(self.sizes))])
         at -= self.shift * np.arange(len(at))
-        return norm.sf(at - self.separation), norm.sf(at)
+        return norm.sf(at - self.apart), norm.sf(at)
 
     def __str__(self) -> str:
-        return ", ".join(f"{n:,}" for n in self.sizes)
+        more = f"; shift {self.shift:g}" if self.shift else ""
+        more += f"; separation {self.more:+g}" if self.more else ""
+        return ", ".join(f"{n:,}" for n in self.sizes) + more
 
 
 LIMITED = (
@@ -57,7 +65,11 @@ LIMITED = (
     (Setting((2000, 800, 500), 0.0), 0.02),
     (Setting((3000, 300, 60, 60), 0.2), 0.05),
 )
-GAPPED = ((Setting((1500, 1500), 0.0), 0.15), (Setting((4000, 3000, 3000), 0.5), 0.12))
+GAPPED = (
+    (Setting((1500, 1500), 0.0), 0.15),
+    (Setting((4000, 3000, 3000), 0.5, more=0.5), 0.12),
+    (Setting((20_000, 10_000), 0.0, 1.0, more=1.0), 0.05),
+)
 EXPECTED: dict[str, dict[str, Any]] = {
     "one threshold, costs": {"objective": COSTS},
     "fpr <= 10 % in each group": {
@@ -184,9 +196,9 @@ LIMIT_TEXT = f"""
 ## Thresholds for groups
 
 `choose_groups(groups, "recall", each=limit, confidence=0.95)`: on new rows, the limit may be
-violated in any group in at most 5 % of the samples; {DRAWS:,} per row. Groups of 60 rows are tested
-together. The grid has 100 quantiles of the scores, which are tested from the lowest threshold on
-with the same correction.
+violated in any group in at most 5 % of the samples; {DRAWS:,} per row. Scores of each group may be
+shifted against those of the one before. Groups of 60 rows are tested together. The grid has 100
+quantiles of the scores, which are tested from the lowest threshold on with the same correction.
 """
 
 GAP_TEXT = f"""
