@@ -38,6 +38,7 @@ from cutscore.core.files import written_aside
 from cutscore.inference.bootstrap import percentiles
 from cutscore.inference.guarantee import max_errors
 from decisions import report_baselines, report_precision, report_two_costs, report_unit_limits
+from groups import report_group_choice
 from hypotheses import report_power, report_tests
 from periods import report_periods
 from policy import report_policy
@@ -794,6 +795,7 @@ PARTS = {
     "two-costs": report_two_costs,
     "baselines": report_baselines,
     "review": report_review,
+    "group-choice": report_group_choice,
     "others": report_others,
     "pairs": report_pairs,
     "tests": report_tests,

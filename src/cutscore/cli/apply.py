@@ -49,8 +49,7 @@ def run(arguments: Namespace) -> tuple[str, int]:
 
     with progress("deciding", not arguments.quiet and arguments.output != "-") as tell:
         rows = write_table(arguments.output, batches(tell))
-    for found in seen.found(rows):
-        shared.remark(arguments, found)
+    shared.remark_all(arguments, seen.found(rows))
     file = None if arguments.output == "-" else arguments.output
     shared.remark(arguments, RowsFlagged(flagged, rows, file, reviewed))
     return "", 0

@@ -15,10 +15,9 @@ from cutscore.core.labels import binarize
 from cutscore.core.numbers import p_value_text
 from cutscore.decision.normal import is_normal
 from cutscore.detector import Detector
-from cutscore.measures.aim import Aim
 from cutscore.policy import Policy
 from cutscore.policy.check import Outcome, PolicyCheck, limit_word
-from cutscore.policy.words import promise_name, promise_text
+from cutscore.policy.words import promise_text
 
 
 def run(arguments: Namespace) -> tuple[str, int]:
@@ -29,7 +28,9 @@ def run(arguments: Namespace) -> tuple[str, int]:
     if label is None and (not is_normal(detector.policy.sweep) or shared.has_label(table)):
         label = shared.label_of(arguments, table)
     period = _period(arguments, detector.policy)
-    names = [name for name in (label, arguments.weight, period) if name is not None]
+    known = detector.policy.groups
+    group = None if known is None else known.column
+    names = [name for name in (label, arguments.weight, period, group) if name is not None]
     numbers = [arguments.weight] if arguments.weight else []
     columns = table.columns(names, numbers=numbers) if names else {}
     scores = detector.scores(table)
@@ -42,11 +43,12 @@ def run(arguments: Namespace) -> tuple[str, int]:
         *(y, scores, weight),
         period=None if period is None else columns[period],
         exposure=arguments.exposure,
+        groups=None if group is None else columns[group],
     )
     code = 0 if found.ok else INFEASIBLE
     if arguments.json:
         return shared.as_json(_plain(found, arguments)), code
-    return _text(found, detector.policy.aim, shared.width()), code
+    return _text(found, shared.width()), code
 
 
 def _period(arguments: Namespace, policy: Policy) -> str | None:
@@ -64,9 +66,9 @@ def _plain(found: PolicyCheck, arguments: Namespace) -> dict[str, Any]:
     return found.to_dict() | {"findings": findings, "model": arguments.model}
 
 
-def _text(found: PolicyCheck, aim: Aim, width: int) -> str:
+def _text(found: PolicyCheck, width: int) -> str:
     """The verdict, then limits, promises and the share of positives, then what else there is."""
-    rows = [("", "expected", "observed", ""), *_rows(found, aim)]
+    rows = [("", "expected", "observed", ""), *_rows(found)]
     sizes = [max(len(row[k]) for row in rows) for k in range(3)]
     lines = [
         f"  {a:<{sizes[0]}}  {b:<{sizes[1]}}  {c:<{sizes[2]}}  {d}".rstrip() for a, b, c, d in rows
@@ -81,17 +83,15 @@ def _text(found: PolicyCheck, aim: Aim, width: int) -> str:
     return "\n".join([*first, seen, "", *lines, *([""] if notes else []), *notes])
 
 
-def _rows(found: PolicyCheck, aim: Aim) -> Iterator[tuple[str, str, str, str]]:
-    for limit, one in zip(aim.limits, found.limits, strict=True):
-        # Of a share of periods, a rate.
-        name = limit.measure.name if limit.share is None else "flagged_rate"
-        here = promise_text(name, one.observed, level=False)
+def _rows(found: PolicyCheck) -> Iterator[tuple[str, str, str, str]]:
+    for one in found.limits:
+        here = promise_text(one.measure, one.observed, level=False)
         yield one.words, "", here, limit_word(one)
     for each in found.outcomes:
         promised, here = (
             promise_text(each.name, e, level=False) for e in (each.promised, each.observed)
         )
-        yield promise_name(each.name), promised, here, _agreement(each)
+        yield each.words, promised, here, _agreement(each)
 
 
 def _agreement(one: Outcome) -> str:

@@ -7,6 +7,7 @@ from dataclasses import asdict, replace
 from typing import Any
 
 from cutscore.cli import INFEASIBLE, UsageError, engines, policies, shared
+from cutscore.cli.groups import check_groups, run_groups
 from cutscore.comparison.rows import periods
 from cutscore.core.errors import UndefinedError
 from cutscore.core.findings import BadArgument, Conflict, Finding, some
@@ -17,7 +18,7 @@ from cutscore.core.progress import progress
 from cutscore.decision.choice import OperatingPoint, choose, expectation, rule_of
 from cutscore.decision.verdict import State, Verdict, judge
 from cutscore.inference.periods import Periods
-from cutscore.policy import Labels, Policy, Provenance
+from cutscore.policy import Policy, Provenance
 from cutscore.policy.artefact import calibrated
 from cutscore.report.json import plain_cuts
 from cutscore.report.terminal import verdict_text
@@ -32,6 +33,7 @@ def run(arguments: Namespace) -> tuple[str, int]:
     costs = shared.costs(arguments)
     shared.check_options(arguments)
     _check_columns(arguments)
+    check_groups(arguments)
     if arguments.output == "-" and arguments.json:
         raise UsageError(Usage("-o - and --json both write to standard output"))
     if costs is None and arguments.maximize is None:
@@ -43,6 +45,8 @@ def run(arguments: Namespace) -> tuple[str, int]:
             BadArgument("score", "name exactly one score", some(what.scores, show=str))
         )
     name = what.scores[0]
+    if arguments.each is not None:
+        return run_groups(arguments, what, costs)
     point = None
     reverse = name in arguments.reverse
     # Most aims need no more than a compact sweep, which can't be turned round, and has no folds: of
@@ -69,8 +73,7 @@ def run(arguments: Namespace) -> tuple[str, int]:
                 raise
     assert point is not None
     shared.remark(arguments, note)
-    for found in () if days is None else days.findings:
-        shared.remark(arguments, found)
+    shared.remark_all(arguments, () if days is None else days.findings)
     verdict = judge(point, score=name, reverse=reverse)
     if s.P > 0 and s.N > 0 and s.auc < 0.5 and not isinstance(verdict.finding, Inverted):
         shared.remark(arguments, Inverted(s.auc, name, reverse))
@@ -136,19 +139,13 @@ def _policy(
     arguments: Namespace, what: shared.Named, point: OperatingPoint, reverse: bool
 ) -> Policy:
     """The decision as an artefact, with the sweep it was chosen on."""
-    positive = arguments.positive
-    if positive is not None:
-        from cutscore.tables.scans.scan import as_label
-
-        column = what.source.types([what.label]).field(what.label)
-        positive = as_label(positive, column.type, what.label)
     return Policy.from_point(
         point,
         calibrated(point.sweep),
         score=what.scores[0],
         reverse=reverse,
         evidence=arguments.evidence,
-        labels=Labels(positive, column=what.label or None),
+        labels=policies.labels_of(arguments, what),
         provenance=policies.made_by(arguments, Provenance()),
     )
 

@@ -9,6 +9,7 @@ from operator import add
 from typing import Any
 
 from cutscore.cli import INFEASIBLE, UsageError, policies, shared
+from cutscore.cli.groups import groups_text
 from cutscore.core.findings import BadArgument
 from cutscore.core.findings.base import spelled
 from cutscore.core.findings.command import NothingWritten, Usage
@@ -44,8 +45,11 @@ def run(arguments: Namespace) -> tuple[str, int]:
         shared.remark(arguments, NothingWritten("all.json"))
     if arguments.json:
         return shared.as_json(_plain(arguments, policy, parts)), code
-    verdict = judge(policy.point, score=policy.score, reverse=policy.reverse)
-    text = verdict_text(policy.point, verdict, policy.reverse, shared.width(), shared.color())
+    if policy.groups is None:
+        verdict = judge(policy.point, score=policy.score, reverse=policy.reverse)
+        text = verdict_text(policy.point, verdict, policy.reverse, shared.width(), shared.color())
+    else:
+        text = groups_text(policy)
     text += "\n\nEvidence\n"
     text += "\n".join(f"  {spelled(path)}: {d.policy.evidence!r}" for path, d in parts.items())
     if arguments.output:

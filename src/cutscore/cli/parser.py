@@ -131,6 +131,7 @@ COMMANDS = (
             "table": _table("labels and a score"),
             "columns": _rows(PARAMETERS["scores"].help, "normal", "period", "exposure"),
             "objective": AIM,
+            "groups": _of("each", "thresholds", "gap", "small"),
             "output": _of("output", "evidence", "json", "quiet", output=_POLICY),
             "large tables": ENGINE,
         },
@@ -191,9 +192,11 @@ COMMANDS = (
             "model": _of("model"),
             "changes": _of(
                 *("costs", "maximize", "subject_to", "prior", "confidence"),
-                *("threshold", "drop_limits"),
+                *("threshold", "drop_limits", "gap"),
+                gap=f"{PARAMETERS['gap'].help.partition(': ')[2]}. {_STORED}",
                 costs=f"{PARAMETERS['costs'].help}. {_STORED}",
-                subject_to=f"{PARAMETERS['subject_to'].help}. {_STORED}",
+                subject_to=f"{PARAMETERS['subject_to'].help}. In each group, if MODEL has groups. "
+                f"{_STORED}",
                 prior=PARAMETERS["prior"].help.replace("Default: as in the table", _STORED),
                 confidence=f"{PARAMETERS['confidence'].help}. {_STORED}",
             ),

@@ -3,15 +3,29 @@
 from __future__ import annotations
 
 from argparse import Namespace
-from dataclasses import replace
+from collections.abc import Mapping
+from dataclasses import asdict, replace
 from datetime import UTC, datetime
 from math import inf, isinf
 from shlex import join
 from typing import Any
 
 from cutscore.cli import shared
-from cutscore.policy import Policy, Provenance
+from cutscore.decision.choice import Status
+from cutscore.inference.selection import Expected
+from cutscore.policy import Labels, Policy, Provenance
 from cutscore.report.json import plain_cuts
+
+
+def labels_of(arguments: Namespace, what: shared.Named) -> Labels:
+    """What the classes are called, as far as it was said."""
+    positive = arguments.positive
+    if positive is not None:
+        from cutscore.tables.scans.scan import as_label
+
+        column = what.source.types([what.label]).field(what.label)
+        positive = as_label(positive, column.type, what.label)
+    return Labels(positive, column=what.label)
 
 
 def flags(p: Policy) -> str:
@@ -29,20 +43,55 @@ def probability(p: Policy) -> float | None:
 def plain(p: Policy) -> dict[str, Any]:
     """For JSON: all but the evidence."""
     number = shared.finite
+    if p.cuts.groups:
+        status: tuple[Status, ...] = ()
+        rule: dict[str, Any] = {"threshold": None, "flags": None}
+    else:
+        status = p.point.status
+        rule = {
+            "threshold": number(p.threshold),
+            "flags": flags(p),
+            **plain_cuts(p.point, p.reverse),
+            "probability": probability(p),
+        }
     return {
-        "threshold": number(p.threshold),
-        "flags": flags(p),
-        **plain_cuts(p.point, p.reverse),
-        "probability": probability(p),
+        **rule,
+        **plain_groups(p),
         "given": p.given,
         "feasible": p.feasible,
         "aim": p.aim.to_dict(),
         "limits": [
-            {"limit": s.limit, "value": number(s.value), "holds": bool(s.holds)}
-            for s in p.point.status
+            {"limit": s.limit, "value": number(s.value), "holds": bool(s.holds)} for s in status
         ],
-        "promises": {name: shared.estimate(e.value, e) for name, e in p.promises.items()},
+        "promises": _promises(p.promises),
     }
+
+
+def plain_groups(p: Policy) -> dict[str, Any]:
+    """The groups of a policy, for JSON; nothing if it has none."""
+    g = p.groups
+    if g is None:
+        return {}
+    groups = [
+        {
+            "group": name,
+            "threshold": shared.finite((p.cuts.groups.get(name) or p.cuts.thresholds)[0]),
+            "confusion": asdict(p.group_point.confusions[name]),
+            "promises": _promises(g.promises.get(name, {})),
+        }
+        for name in g.names
+    ]
+    return {
+        "column": g.column,
+        "each": list(g.each),
+        "gaps": list(g.gaps),
+        "pooled": list(g.pooled),
+        "groups": groups,
+    }
+
+
+def _promises(promises: Mapping[str, Expected]) -> dict[str, Any]:
+    return {name: shared.estimate(e.value, e) for name, e in promises.items()}
 
 
 def made_by(arguments: Namespace, provenance: Provenance) -> Provenance:

@@ -13,11 +13,11 @@ from cutscore.cli import INFEASIBLE, UsageError, policies, shared
 from cutscore.core.checks import check_threshold
 from cutscore.core.errors import DataError
 from cutscore.core.findings import COMMAND
-from cutscore.core.findings.base import spelled
+from cutscore.core.findings.base import shown, spelled
 from cutscore.core.findings.command import NothingWritten, Usage
 from cutscore.core.frozen import derived
 from cutscore.core.numbers import number_text, per_cent
-from cutscore.decision.choice import limit_outcome
+from cutscore.decision.choice import Status, limit_outcome
 from cutscore.decision.verdict import Verdict, judge
 from cutscore.detector import Detector
 from cutscore.policy import Policy
@@ -30,10 +30,12 @@ def run(arguments: Namespace) -> tuple[str, int]:
     costs = shared.costs(arguments)
     _check(arguments)
     before = Detector.load(arguments.model)
+    limits = "each" if before.policy.groups is not None else "subject_to"
     after = before.revised(
         costs=costs,
         maximize=arguments.maximize,
-        subject_to=arguments.subject_to or None,
+        **{limits: arguments.subject_to or None},
+        gap=arguments.gap or None,
         prior=arguments.prior,
         confidence=arguments.confidence,
         threshold=arguments.threshold,
@@ -57,7 +59,10 @@ def run(arguments: Namespace) -> tuple[str, int]:
     return text, code
 
 
-_CHANGES = ("costs", "maximize", "subject_to", "prior", "confidence", "threshold", "drop_limits")
+_CHANGES = (
+    *("costs", "maximize", "subject_to", "gap", "prior", "confidence"),
+    *("threshold", "drop_limits"),
+)
 
 
 def _check(arguments: Namespace) -> None:
@@ -89,9 +94,11 @@ class Revision:
 
     @derived
     def verdict(self) -> Verdict | None:
-        """What speaks against the new threshold; None of one that was given."""
+        """What speaks against the new threshold; None of one that was given, and of groups."""
         p = self.after
-        return None if p.given else judge(p.point, score=p.score, reverse=p.reverse)
+        if p.given or p.groups is not None:
+            return None
+        return judge(p.point, score=p.score, reverse=p.reverse)
 
     @property
     def costs(self) -> tuple[float, float] | None:
@@ -113,8 +120,7 @@ class Revision:
             ("costs", *(repr(p.aim.costs)[6:-1] if p.aim.costs else "-" for p in both)),
             ("prior", *(per_cent(p.prior) for p in both)),
             ("objective", *map(_aim, both)),
-            ("threshold", *map(_threshold, both)),
-            ("probability at threshold", *map(_percent, both)),
+            *self._thresholds(),
             *self._promised(),
         ]
         sizes = [max(len(row[k]) for row in rows) for k in range(2)]
@@ -124,6 +130,15 @@ class Revision:
             lines += wrap(sentence, width, break_on_hyphens=False, break_long_words=False)
         lines.insert(len(rows), "")
         return "\n".join(lines)
+
+    def _thresholds(self) -> Iterator[tuple[str, str, str]]:
+        before, after = self.before, self.after
+        if not after.cuts.groups:
+            yield "threshold", _threshold(before), _threshold(after)
+            yield "probability at threshold", _percent(before), _percent(after)
+        for name in after.cuts.groups:
+            old, new = (repr(p.cuts.groups[name][0]) for p in (before, after))
+            yield f"threshold in {shown(name)}", old, new
 
     def _promised(self) -> Iterator[tuple[str, str, str]]:
         old, new = self.before.promises, self.after.promises
@@ -138,31 +153,36 @@ class Revision:
             )
 
     def _sentences(self) -> Iterator[str]:
-        old, new = self.before.cuts.thresholds, self.after.cuts.thresholds
+        old, new = self.before.cuts, self.after.cuts
         before, after = self.before.confusion, self.after.confusion
         does = "blocks" if self.after.three_way else "flags"
+        what = "threshold"
+        if self.after.cuts.groups:
+            what, does = "thresholds", "flag"
         if old == new:
-            yield "The threshold and all decisions are unchanged."
+            yield f"The {what} and all decisions are unchanged."
         else:
             yield (
-                f"On the stored evidence, the new threshold {does} {after.flagged:,.6g} cases "
+                f"On the stored evidence, the new {what} {does} {after.flagged:,.6g} cases "
                 f"(was {before.flagged:,.6g})."
             )
         if after.reviewed or before.reviewed:
             yield f"Cases to review: {after.reviewed:,.6g} (was {before.reviewed:,.6g})."
         costs = self.costs
         if costs is not None and old != new:
-            at = "thresholds" if self.before.three_way else "threshold"
+            at = "thresholds" if self.before.three_way or self.before.cuts.groups else "threshold"
             yield (
                 f"Cost per 1,000 cases under the new settings: {number_text(costs[1])} "
                 f"({number_text(costs[0])} at the old {at})."
             )
-        point = self.after.point
-        for limit, status in zip(self.after.aim.limits, point.status, strict=True):
+        if self.after.groups is not None:
+            yield from (f"{text}." for text in self.after.group_point.limit_lines)
+        limits = () if self.after.cuts.groups else self.after.aim.limits
+        for limit, status in zip(limits, self._status(), strict=True):
             value = f" ({limit.value_text(status.value)} on the evidence)"
             if limit.period is not None and isnan(status.value):
                 value = ""  # a file has no periods
-            yield f"{status.limit}: {limit_outcome(point, status)}{value}."
+            yield f"{status.limit}: {limit_outcome(self.after.point, status)}{value}."
         dropped = set(self.before.aim.limit_texts) - set(self.after.aim.limit_texts)
         if dropped:
             yield f"Limit dropped: {' and '.join(sorted(dropped))}."
@@ -171,6 +191,9 @@ class Revision:
             yield f"No expected values: the evidence is clustered, and the file has no {what}."
         for finding in self.verdict.findings if self.verdict else ():
             yield finding.render(COMMAND)
+
+    def _status(self) -> tuple[Status, ...]:
+        return () if self.after.cuts.groups else self.after.point.status
 
     def as_dict(self, model: str) -> dict[str, Any]:
         """For machines."""
@@ -188,7 +211,7 @@ class Revision:
 
 
 def _aim(p: Policy) -> str:
-    return "set manually" if p.given else p.aim.words
+    return p.objective_words
 
 
 def _threshold(p: Policy) -> str:

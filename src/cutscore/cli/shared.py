@@ -10,7 +10,7 @@ import signal
 import stat
 import sys
 from argparse import Namespace
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import fields
 from functools import partial
@@ -56,6 +56,12 @@ def remark(arguments: Namespace, found: Finding | str | None) -> None:
     """Say something that is not the result, if there is something, when the work is done."""
     if found and not arguments.quiet:
         arguments.remarks.append(found if isinstance(found, str) else found.render(COMMAND))
+
+
+def remark_all(arguments: Namespace, found: Iterable[Finding]) -> None:
+    """Say several such things."""
+    for one in found:
+        remark(arguments, one)
 
 
 def source(arguments: Namespace) -> Table:
@@ -212,7 +218,7 @@ def check_options(arguments: Namespace, *, limits_known: bool = False) -> None:
     be in a file."""
     given = {
         name: value
-        for name in ("prior", "confidence", "maximize", "subject_to", "seed")
+        for name in ("prior", "confidence", "maximize", "subject_to", "gap", "seed")
         if (value := getattr(arguments, name, None)) is not None
     }
     for name, value in given.items():
@@ -233,6 +239,7 @@ _CHECKS: dict[str, Callable[[Any], Any]] = {
     "confidence": partial(check_level, name="confidence"),
     "maximize": as_objective,
     "subject_to": as_limits,
+    "gap": as_limits,
     "seed": check_seed,
 }
 
@@ -244,7 +251,8 @@ NEEDS = "Add {1}, or drop {0}."
 def _check_limits(arguments: Namespace, limits_known: bool) -> None:
     if arguments.costs is not None and arguments.maximize is not None:
         raise UsageError(Conflict(("costs", "maximize"), "only one objective can be given"))
-    if arguments.confidence is not None and not arguments.subject_to and not limits_known:
+    limited = limits_known or arguments.subject_to or getattr(arguments, "gap", None)
+    if arguments.confidence is not None and not limited:
         raise UsageError(
             Conflict(("confidence", "subject_to"), "a confidence applies to limits", NEEDS)
         )

@@ -277,6 +277,36 @@ OTHERS = (
         "SCORE",
         "thresholds",
     ),
+    Parameter(
+        "each",
+        "group column, such as country: limits hold in each group, for one threshold or with "
+        "--thresholds group for one per group",
+        "NAME",
+    ),
+    Parameter(
+        "thresholds",
+        "with --each: common (one threshold for all groups) or group (one per group)",
+        "KIND",
+        "choice",
+        default="common",
+        choices=("common", "group"),
+    ),
+    Parameter(
+        "gap",
+        "with --thresholds group: the most by which a rate may differ between groups, such as "
+        f"'recall <= 5 %' or 'fpr <= 2 %'{_AGAIN}",
+        "LIMIT",
+        many=True,
+    ),
+    Parameter(
+        "small",
+        "with --each and --confidence: pool groups that are too small to be tested alone, or "
+        "refuse them",
+        "RULE",
+        "choice",
+        default="pool",
+        choices=("pool", "refuse"),
+    ),
     Parameter("drop_limits", "drop the limits stored in MODEL"),
     Parameter(
         "to",

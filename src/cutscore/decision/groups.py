@@ -99,6 +99,10 @@ class GroupPoint(Card):
         The groups that were tested together because they are too small to be tested alone.
     sweeps : GroupSweeps
         The rows.
+    own : bool
+        Whether each group has a threshold of its own, rather than all the same.
+    small : str
+        What was asked for groups that are too small to be tested alone.
 
     Examples
     --------
@@ -121,6 +125,8 @@ class GroupPoint(Card):
     gaps: tuple[Limit, ...]
     pooled: tuple[Hashable, ...]
     sweeps: GroupSweeps
+    own: bool = False
+    small: str = "pool"
 
     @property
     def common(self) -> float | None:
@@ -194,9 +200,11 @@ class GroupPoint(Card):
             f"false positive rate {_rate_text(fpr[name])} on these rows"
             for name in self.thresholds
         ]
-        return "\n".join([*lines, *self._promises()])
+        return "\n".join([*lines, *self.limit_lines])
 
-    def _promises(self) -> list[str]:
+    @property
+    def limit_lines(self) -> list[str]:
+        """What holds in groups and between them, in sentences."""
         sure = ""
         if self.aim.confidence is not None:
             sure = f", guaranteed on new rows at {100 * self.aim.confidence:g} % confidence"
@@ -292,9 +300,11 @@ def choose_groups(  # noqa: PLR0913 - all but two are options
     q = _asked(objective, subject_to, confidence)
     limits, gaps = tuple(as_limits(each)), tuple(map(_check_gap, as_limits(gap)))
     _check_question(q, limits, gaps, thresholds)
+    for s in groups.values():
+        s.needs_scores("a decision about groups")
     if thresholds == "common":
-        return _common(groups, q, limits, small)
-    return _per_group(groups, q, limits, gaps, small)
+        return replace(_common(groups, q, limits, small), small=small)
+    return replace(_per_group(groups, q, limits, gaps, small), own=True, small=small)
 
 
 def _asked(objective: GoalLike | Aim, subject_to: LimitsLike, confidence: float | None) -> Aim:
@@ -598,6 +608,23 @@ def _point(  # noqa: PLR0913, PLR0917 - the fields
     c = _added(confusions.values())
     value = float(q.goal(c if q.prior is None else c.deployed(q.prior)))
     return GroupPoint(thresholds, confusions, value, q, each, gaps, pooled, groups)
+
+
+def group_point_at(  # noqa: PLR0913 - options have names
+    sweeps: GroupSweeps,
+    aim: Aim,
+    thresholds: Mapping[Hashable, float],
+    *,
+    each: LimitsLike = None,
+    gap: LimitsLike = None,
+    pooled: tuple[Hashable, ...] = (),
+    own: bool = False,
+    small: str = "pool",
+) -> GroupPoint:
+    """What thresholds that were given do in each group, beside what was asked."""
+    limits, gaps = tuple(as_limits(each)), tuple(map(_check_gap, as_limits(gap)))
+    found = _point(sweeps, aim, limits, gaps, pooled, dict(thresholds))
+    return replace(found, own=own, small=small)
 
 
 def _added(several: Any) -> Confusion:

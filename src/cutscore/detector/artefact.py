@@ -29,9 +29,12 @@ from cutscore.measures.aim import GoalLike
 from cutscore.measures.costs import Costs
 from cutscore.measures.limits import LimitsLike
 from cutscore.policy.artefact import Policy, Threshold
+from cutscore.policy.groups import UNKNOWN
 from cutscore.sweeps.sweep import Floats
 
 if TYPE_CHECKING:
+    import pyarrow as pa
+
     from cutscore.tables.frames import TableLike
 
 
@@ -111,6 +114,7 @@ class Detector(Card):
                 rule = f"be that of the policy, {shown(self.policy.score)}"
                 raise DataError(BadArgument("column", rule, self.scorer.column))
             return
+        self.policy.cuts.needs_common("one threshold for the scores of a model")
         c = self.policy.calibrator
         if c is None:
             return
@@ -128,7 +132,14 @@ class Detector(Card):
     @property
     def columns(self) -> list[str]:
         """The columns it needs."""
-        return self.scorer.columns
+        group = self._group_column
+        return self.scorer.columns if group is None else [*self.scorer.columns, group]
+
+    @property
+    def _group_column(self) -> str | None:
+        """The column of groups that have thresholds of their own."""
+        p = self.policy
+        return p.groups.column if p.groups is not None and p.cuts.groups else None
 
     def scores(self, data: TableLike) -> Floats:
         """The score of each row of a table; NaN where a column that has the score has none."""
@@ -144,7 +155,12 @@ class Detector(Card):
 
     def decide(self, data: TableLike) -> NDArray[Any]:
         """Whether to flag each row; of two thresholds 0 to pass, 1 to review, 2 to block it."""
-        return self.policy.decide(self.scores(data))
+        group = self._group_column
+        if group is None:
+            return self.policy.decide(self.scores(data))
+        parts = list(self.scorer.scored(data, [group]))
+        groups = [name for part in parts for name in part.batch.column(group).to_pylist()]
+        return self.policy.decide(np.concatenate([part.score for part in parts]), groups)
 
     def apply(self, data: TableLike, *, keep: Sequence[str] = (), reasons: int = 3) -> Any:
         """Decide about each row of a table, and say why.
@@ -198,12 +214,16 @@ class Detector(Card):
         keep = self.check_kept(keep, reasons)
         count = self.watch() if seen is None else seen
         rows = 0
-        parts = self.scorer.scored(data, keep, explain=bool(reasons), seen=seen)
+        group = self._group_column
+        read = keep if group is None or group in keep else [*keep, group]
+        parts = self.scorer.scored(data, read, explain=bool(reasons), seen=seen)
         for batch, score, contributions in parts:
             count.watch_scores(score)
             rows += len(score)
             columns = {name: batch.column(name) for name in keep}
             columns |= self._decided(score)
+            if group is not None:
+                columns["decision"] = self._by_group(score, batch.column(group), count)
             if contributions is not None:
                 columns["why"] = contributions.largest(reasons)
             yield pa.RecordBatch.from_pydict(columns)
@@ -217,14 +237,31 @@ class Detector(Card):
 
         gone = np.isnan(score)
         known = score[~gone] if gone.any() else score
-        found = {"decision": self.policy.decide(known)}
+        found = {}
         if self.policy.calibrator is not None:
-            llr, chance = self.policy.llr(known), self.policy.probability(known)
-            found = {"llr": llr, "probability": chance} | found
+            found = {"llr": self.policy.llr(known), "probability": self.policy.probability(known)}
+        if self._group_column is None:
+            found["decision"] = self.policy.decide(known)
         if gone.any():
             place = pa.array(np.cumsum(~gone) - 1, mask=gone)
             found = {name: pa.array(values).take(place) for name, values in found.items()}
         return found if isinstance(self.scorer, ColumnScorer) else {"score": score} | found
+
+    def _by_group(self, score: Floats, column: pa.Array, count: Novelty) -> pa.Array:
+        """Decisions by the threshold of the group of each row; null where it has none."""
+        import pyarrow as pa
+
+        assert self.policy.groups is not None
+        coded = column if pa.types.is_dictionary(column.type) else column.dictionary_encode()
+        values = coded.dictionary.to_pylist()
+        known = np.append(self.policy.groups.known(values), UNKNOWN)
+        codes = coded.indices.cast(pa.int64()).fill_null(len(values)).to_numpy()
+        numbers = known[codes]
+        count.watch_groups(self.policy.groups, numbers == UNKNOWN, column)
+        gone = np.isnan(score) | (numbers == UNKNOWN)
+        out = np.zeros(len(score), np.bool_)
+        out[~gone] = self.policy.decide_known(score[~gone], numbers[~gone])
+        return pa.array(out, mask=gone)
 
     def added(self, reasons: int = 3) -> list[str]:
         """The names of the columns that :meth:`apply` adds."""
@@ -267,8 +304,11 @@ class Detector(Card):
         2 of 3 rows (66.7 %) have a value of 'machine' not seen in training, such as 'C'.
         """
         seen, rows = self.watch(), 0
-        for part in self.scorer.scored(data, seen=seen):
+        group = self._group_column
+        for part in self.scorer.scored(data, [] if group is None else [group], seen=seen):
             seen.watch_scores(part.score)
+            if group is not None:
+                self._by_group(part.score, part.batch.column(group), seen)
             rows += len(part.score)
         return seen.found(rows)
 
@@ -282,13 +322,15 @@ class Detector(Card):
         confidence: float | None = None,
         threshold: Threshold | None = None,
         drop_limits: bool = False,
+        each: LimitsLike | None = None,
+        gap: LimitsLike | None = None,
     ) -> Detector:
         """The same detector with another aim: its threshold is chosen anew on the evidence, with
         new promises, and nothing is learned again.
 
         Parameters
         ----------
-        costs, maximize, subject_to, prior, confidence, threshold, drop_limits
+        costs, maximize, subject_to, prior, confidence, threshold, drop_limits, each, gap
             What changes, as for :meth:`cutscore.Policy.revised`.
 
         Examples
@@ -308,6 +350,8 @@ class Detector(Card):
             confidence=confidence,
             threshold=threshold,
             drop_limits=drop_limits,
+            each=each,
+            gap=gap,
         )
         return replace(self, policy=policy)
 

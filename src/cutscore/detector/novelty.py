@@ -10,9 +10,11 @@ from numpy.typing import NDArray
 
 from cutscore.core.findings.base import Finding
 from cutscore.core.findings.models import ScoresOutside, UnseenValues
+from cutscore.core.findings.rows import GroupUndecided
 from cutscore.detector.columns import CategoryColumn, Column, NumberColumn
 from cutscore.detector.values import in_words
 from cutscore.policy.check import FAR
+from cutscore.policy.groups import Groups, group_text
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -81,6 +83,8 @@ class Novelty:
         self._levels: dict[str, tuple[int, str]] = {}
         self._missing: dict[str, int] = {}
         self._numbers: dict[str, _Outside] = {}
+        self._groups: Groups | None = None
+        self._undecided: tuple[int, str | None] = (0, None)
 
     def watch(self, c: Column, has: NDArray[Any], column: pa.Array) -> None:
         """Take in what some rows have in one column: numbers, NaN where they are missing, or states
@@ -98,6 +102,15 @@ class Novelty:
         """Take in the scores of some rows."""
         if self._scores is not None:
             self._scores.add(score)
+
+    def watch_groups(self, groups: Groups, unknown: NDArray[np.bool_], column: pa.Array) -> None:
+        """Take in which rows are of no group that has a threshold."""
+        count, example = self._undecided
+        rows = np.flatnonzero(unknown)
+        if len(rows) and example is None:
+            found = (group_text(column[int(k)].as_py()) for k in rows[:1000])
+            example = next((name for name in found if name is not None), None)
+        self._groups, self._undecided = groups, (count + len(rows), example)
 
     def scores_outside(self, rows: int) -> ScoresOutside | None:
         """What to say of scores that are far outside of the range of the evidence."""
@@ -134,5 +147,9 @@ class Novelty:
             for name, o in self._numbers.items()
             if o.matters(rows)
         ]
-        first = [] if outside is None else [outside]
+        first: list[Finding] = [] if outside is None else [outside]
+        count, example = self._undecided
+        if self._groups is not None and count:
+            column, known = self._groups.column, self._groups.names
+            first.append(GroupUndecided(column, count, rows, example, known))
         return [*first, *sorted(out, key=lambda found: -found.rows)]

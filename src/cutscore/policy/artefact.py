@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Hashable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from math import inf, isfinite
@@ -16,7 +16,7 @@ from cutscore import __version__
 from cutscore.calibration.calibrators import Calibrator, Chain
 from cutscore.calibration.fitting import calibrate
 from cutscore.calibration.odds import reshape
-from cutscore.core.checks import as_array, check_threshold, one_of, score_column
+from cutscore.core.checks import as_array, as_vector, check_threshold, one_of, score_column
 from cutscore.core.errors import CutscoreError, DataError, UndefinedError
 from cutscore.core.files import written_aside
 from cutscore.core.findings.arguments import BadArgument, Conflict
@@ -36,6 +36,8 @@ from cutscore.decision.choice import (
     point_at,
     reach,
 )
+from cutscore.decision.group_folds import expect_groups
+from cutscore.decision.groups import GroupPoint, choose_groups, group_point_at
 from cutscore.decision.normal import is_normal
 from cutscore.decision.three_way import decide_scores
 from cutscore.inference.auc import auc_interval
@@ -49,6 +51,7 @@ from cutscore.measures.costs import Costs, check_costs
 from cutscore.measures.limits import LimitsLike, as_limits
 from cutscore.measures.registry import MEASURES
 from cutscore.policy.evidence import Evidence, digest_of
+from cutscore.policy.groups import Groups, named_sweeps, thresholds_text
 from cutscore.policy.words import promise_name, promise_text
 from cutscore.sweeps.sweep import Floats, Sweep, check_sweep
 
@@ -75,9 +78,9 @@ class Cuts:
     Parameters
     ----------
     thresholds
-        One, or two: that for reviewing, then that for blocking.
+        One, or two: that for reviewing, then that for blocking. None if each group has its own.
     groups
-        Thresholds of groups; none for now.
+        The threshold of each group, by its name, where groups have their own.
 
     Examples
     --------
@@ -90,21 +93,35 @@ class Cuts:
     groups: Mapping[str, tuple[Extended, ...]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        if len(self.thresholds) not in (1, 2):
-            raise DataError(BadArgument("thresholds", "be one or two", self.thresholds))
         if self.groups:
-            raise DataError(BadArgument("groups", "be empty: groups have no cuts yet", self.groups))
+            if self.thresholds or any(len(cuts) != 1 for cuts in self.groups.values()):
+                rule = "have one threshold each, and no other is there"
+                raise DataError(BadArgument("groups", rule, self.groups))
+        elif len(self.thresholds) not in (1, 2):
+            raise DataError(BadArgument("thresholds", "be one or two", self.thresholds))
         object.__setattr__(self, "thresholds", tuple(map(check_threshold, self.thresholds)))
+        groups = {name: (check_threshold(one),) for name, (one,) in self.groups.items()}
+        object.__setattr__(self, "groups", groups)
 
     @property
     def review(self) -> float:
         """The score from which on a case is reviewed; the only one if there is one."""
+        self.needs_common()
         return self.thresholds[0]
 
     @property
     def block(self) -> float:
         """The score from which on a case is blocked, or flagged."""
+        self.needs_common()
         return self.thresholds[-1]
+
+    def needs_common(
+        self, what: str = "one threshold for all rows", hint: str = "See cuts.groups."
+    ) -> None:
+        """Refuse thresholds of groups, where the same for all rows is meant."""
+        if self.groups:
+            why = "can't be given: each group has a threshold of its own"
+            raise UndefinedError(Undefined(what, why, hint))
 
 
 def is_label(value: object) -> bool:
@@ -224,6 +241,9 @@ class Policy(Card):
         Whether the threshold was given, rather than chosen for the aim.
     feasible
         Whether the limits of the aim hold on the evidence: are shown to, if it has a confidence.
+    groups
+        The groups of rows that limits hold in, or that have thresholds of their own; see
+        :meth:`Policy.choose_groups`.
 
     Examples
     --------
@@ -249,6 +269,7 @@ class Policy(Card):
     reverse: bool = False
     given: bool = False
     feasible: bool = True
+    groups: Groups | None = None
 
     def __post_init__(self) -> None:
         c = self.calibrator
@@ -263,10 +284,13 @@ class Policy(Card):
                 rule = f"have a share for {name}"
                 raise DataError(BadArgument("promises", rule, promise.value))
         t = self.cuts.thresholds
-        if len(t) != 1 + self.aim.three_way:
+        own = self.cuts.groups
+        if own and (self.groups is None or set(own) != set(self.groups.evidence)):
+            raise DataError(BadArgument("groups", "have a threshold and evidence each", tuple(own)))
+        if not own and len(t) != 1 + self.aim.three_way:
             rule = "be two, for reviewing and for blocking, exactly if the aim reviews cases"
             raise DataError(BadArgument("thresholds", rule, t))
-        if t[0] < t[-1] if self.reverse else t[0] > t[-1]:
+        if not own and (t[0] < t[-1] if self.reverse else t[0] > t[-1]):
             rule = "be that for reviewing, then that for blocking, which blocks no more"
             raise DataError(BadArgument("thresholds", rule, t))
         if self.aim.units is not None or self.aim.periods is not self.evidence.periods:
@@ -343,6 +367,75 @@ class Policy(Card):
         )
 
     @classmethod
+    def choose_groups(  # noqa: PLR0913 - all but two are options
+        cls,
+        sweeps: Mapping[Any, Sweep],
+        aim: GoalLike | Aim,
+        *,
+        column: str = "group",
+        each: LimitsLike = None,
+        gap: LimitsLike = None,
+        thresholds: str = "common",
+        subject_to: LimitsLike = None,
+        confidence: float | None = None,
+        small: str = "pool",
+        calibrator: Calibrator | str = "auto",
+        evidence: str = "auto",
+        score: str = "score",
+        reverse: bool = False,
+        labels: Labels | None = None,
+        provenance: Provenance | None = None,
+    ) -> Policy:
+        """Choose for rows of several groups: one threshold under limits that hold in each group, or
+        a threshold for each group; and keep the evidence of each group.
+
+        Names of groups are kept as text: 49 and "49" are one group, in any table.
+
+        Parameters
+        ----------
+        sweeps, aim, each, gap, thresholds, subject_to, confidence, small
+            As for :func:`cutscore.choose_groups`.
+        column
+            The name of the column that has the group of a row.
+        calibrator, evidence, score, reverse, labels, provenance
+            As for :meth:`choose`. One calibrator is fitted to the rows of all groups.
+
+        Examples
+        --------
+        >>> import cutscore as cs
+        >>> de = cs.Sweep.from_counts([0.9, 0.5, 0.1], pos=[17, 2, 1], neg=[4, 50, 940])
+        >>> fr = cs.Sweep.from_counts([0.9, 0.5, 0.1], pos=[7, 12, 1], neg=[40, 30, 200])
+        >>> p = cs.Policy.choose_groups(
+        ...     {"de": de, "fr": fr}, cs.Costs(fp=1, fn=9), column="country", thresholds="group"
+        ... )
+        >>> p.rule, p.cuts.groups
+        ("flag score ≥ the threshold of its 'country'", {'de': (0.7,), 'fr': (0.3,)})
+        >>> p.decide([0.5, 0.5], groups=["de", "fr"])
+        array([False,  True])
+        """
+        point = choose_groups(
+            named_sweeps(sweeps, reverse=reverse),
+            aim,
+            each=each,
+            gap=gap,
+            thresholds=thresholds,
+            subject_to=subject_to,
+            confidence=confidence,
+            small=small,
+        )
+        s = point.sweeps.total
+        return cls(
+            aim=point.aim,
+            calibrator=calibrate(s, calibrator) if isinstance(calibrator, str) else calibrator,
+            evidence=Evidence.of(s, evidence, cuts=_cuts_of_groups(point)),
+            labels=labels or Labels(),
+            provenance=_with_digest(provenance or Provenance(), s),
+            score=score,
+            reverse=reverse,
+            **_of_groups(point, column, evidence, reverse),
+        )
+
+    @classmethod
     def from_point(  # noqa: PLR0913 - all but two are options
         cls,
         point: OperatingPoint,
@@ -364,11 +457,7 @@ class Policy(Card):
         s, aim = point.sweep, point.question
         units = None if aim.units is None else len(aim.units)
         known = _known_periods(aim)
-        if provenance is None:
-            provenance = Provenance()
-        if not provenance.digest:
-            rows = None if s.weighted else int(s.P + s.N)
-            provenance = replace(provenance, digest=digest_of(s), rows=rows)
+        provenance = _with_digest(provenance or Provenance(), s)
         return cls(
             aim=aim,
             cuts=cuts_of(point, reverse),
@@ -415,19 +504,55 @@ class Policy(Card):
     @property
     def confusion(self) -> Confusion:
         """What the thresholds do on the evidence."""
-        return self.point.confusion
+        return self.group_point.confusion if self.cuts.groups else self.point.confusion
+
+    @derived
+    def group_point(self) -> GroupPoint:
+        """What the thresholds do in each group of the evidence; with ``reverse`` for −score."""
+        g = self.groups
+        if g is None:
+            why = "does not exist: the policy knows of no groups"
+            hint = "Choose one with Policy.choose_groups."
+            raise UndefinedError(Undefined("a decision about groups", why, hint))
+        own: dict[Hashable, float] = {
+            name: _turned(t, self.reverse) for name, (t,) in self.cuts.groups.items()
+        }
+        if not own:
+            own = dict.fromkeys(g.names, _turned(self.threshold, self.reverse))
+        return group_point_at(
+            g.sweeps,
+            self.aim,
+            own,
+            each=g.each,
+            gap=g.gaps,
+            pooled=g.pooled,
+            own=bool(self.cuts.groups),
+            small=g.small,
+        )
 
     @derived
     def point(self) -> OperatingPoint:
         """The operating point on the evidence; with ``reverse`` that of −score."""
         cuts = CutPair(*(_turned(t, self.reverse) for t in (self.cuts.review, self.cuts.block)))
         try:
-            found = point_at(self.sweep, self.aim, cuts)
+            found = point_at(self.sweep, self._aim_of_all, cuts)
         except UndefinedError:  # a guarantee that needs every score: what is seen on the rows
             found = point_at(self.sweep, self.aim.on_rows, cuts)
         # Given thresholds are not chosen again on folds: what to expect of them was said.
         among = Promised(self.aim, self.promises, given=True) if self.given else None
         return replace(found, feasible=self.feasible, among=among)
+
+    @property
+    def objective_words(self) -> str:
+        """What the threshold was chosen for."""
+        if self.given:
+            return "set manually"
+        return self._aim_of_all.words
+
+    @property
+    def _aim_of_all(self) -> Aim:
+        """The aim, but for the confidence of limits of groups alone."""
+        return self.aim if self.groups is None or self.aim.limits else self.aim.on_rows
 
     @property
     def reach(self) -> Interval:
@@ -441,6 +566,9 @@ class Policy(Card):
     @property
     def rule(self) -> str:
         """The decision in words."""
+        if self.cuts.groups and self.groups is not None:
+            side = "≤" if self.reverse else "≥"
+            return f"flag {self.score} {side} the threshold of its {shown(self.groups.column)}"
         if self.three_way:
             text = headline(self.point, self.reverse)
             return text[0].lower() + text[1:].replace("scores", self.score)
@@ -454,10 +582,29 @@ class Policy(Card):
 
     # ---------------------------------------------------------------------------------- decisions
 
-    def decide(self, scores: ArrayLike) -> NDArray[Any]:
+    def decide(self, scores: ArrayLike, groups: ArrayLike | None = None) -> NDArray[Any]:
         """Whether to flag each score. Of two thresholds: 0 to pass, 1 to review, 2 to block it, as
-        int8. NaN is refused."""
-        return decide_scores(scores, self.cuts.thresholds, reverse=self.reverse)
+        int8. NaN is refused.
+
+        ``groups`` has the group of each score, where groups have thresholds of their own; one that
+        has none is refused.
+        """
+        if not self.cuts.groups or self.groups is None:
+            return decide_scores(scores, self.cuts.thresholds, reverse=self.reverse)
+        if groups is None:
+            rule = f"be given: each {shown(self.groups.column)} has a threshold of its own"
+            raise DataError(BadArgument("groups", rule))
+        x = as_vector(scores, "scores")
+        return self.decide_known(x, self.groups.numbers(groups, len(x)))
+
+    def decide_known(self, scores: NDArray[Any], numbers: NDArray[np.int64]) -> NDArray[Any]:
+        """The same for groups by their numbers, which all have a threshold."""
+        assert self.groups is not None
+        out = np.empty(len(scores), np.bool_)
+        for k, name in enumerate(self.groups.names):
+            rows = np.flatnonzero(numbers == k)
+            out[rows] = decide_scores(scores[rows], self.cuts.groups[name], reverse=self.reverse)
+        return out
 
     def needs_calibrator(self, what: str) -> Calibrator:
         """The calibrator; raise if there is none, since all rows are normal."""
@@ -496,6 +643,8 @@ class Policy(Card):
         confidence: float | None = None,
         threshold: Threshold | None = None,
         drop_limits: bool = False,
+        each: LimitsLike | None = None,
+        gap: LimitsLike | None = None,
     ) -> Policy:
         """The same policy for another aim: the threshold is chosen anew on the evidence.
 
@@ -514,6 +663,9 @@ class Policy(Card):
             reviews cases.
         drop_limits
             Let go of the limits.
+        each, gap
+            Of a policy with groups, limits in each group and gaps between them instead of those
+            there are; see :meth:`choose_groups`.
 
         Examples
         --------
@@ -523,6 +675,7 @@ class Policy(Card):
         >>> p.threshold, p.revised(maximize="recall", subject_to="fpr <= 30 %").threshold
         (0.45, 0.67)
         """
+        of_groups = self._of_groups(each, gap, threshold, drop_limits=drop_limits)
         aim = self._aimed(
             costs=costs,
             maximize=maximize,
@@ -530,7 +683,10 @@ class Policy(Card):
             prior=prior,
             confidence=confidence,
             drop_limits=drop_limits,
+            more_limits=bool(of_groups["each"] or of_groups["gap"]) if of_groups else False,
         )
+        if of_groups:
+            return self._revised_groups(aim, of_groups, threshold)
         point = self._chosen(aim, threshold)
         given = threshold is not None
         # Rows of one unit are no independent evidence, and which are is not known here.
@@ -544,6 +700,55 @@ class Policy(Card):
             given=given,
             feasible=point.feasible,
         )
+
+    def _of_groups(
+        self,
+        each: LimitsLike | None,
+        gap: LimitsLike | None,
+        threshold: Threshold | None,
+        *,
+        drop_limits: bool,
+    ) -> dict[str, Any]:
+        """The options of a choice for groups; none if the policy has no groups."""
+        g = self.groups
+        asked = each is not None or gap is not None
+        if g is None:
+            if asked:
+                rule = "be left out: the policy knows of no groups"
+                raise DataError(BadArgument("gap" if each is None else "each", rule))
+            return {}
+        if asked and drop_limits:
+            rule = "limits can be replaced or dropped, not both"
+            raise DataError(Conflict(("each", "drop_limits"), rule))
+        if threshold is not None and self.cuts.groups:
+            rule = "be left out: each group has a threshold of its own"
+            raise DataError(BadArgument("threshold", rule, threshold))
+        return {
+            "each": () if drop_limits else g.each if each is None else as_limits(each),
+            "gap": () if drop_limits else g.gaps if gap is None else as_limits(gap),
+            "thresholds": "group" if self.cuts.groups else "common",
+            "small": g.small,
+        }
+
+    def _revised_groups(
+        self, aim: Aim, options: dict[str, Any], threshold: Threshold | None
+    ) -> Policy:
+        assert self.groups is not None
+        sweeps, column = self.groups.sweeps, self.groups.column
+        if threshold is None:
+            try:
+                point = choose_groups(sweeps, aim, **options)
+            except UndefinedError as error:
+                raise _with_way_out(error) from error
+        else:
+            cut = _given_cuts(aim, threshold, self.reverse).block
+            options.pop("thresholds")
+            point = group_point_at(sweeps, aim, dict.fromkeys(sweeps, cut), **options)
+        given = threshold is not None
+        changes = _of_groups(point, column, "auto", self.reverse, given=given)
+        # The evidence is the same, in the form that it was kept in.
+        changes["groups"] = replace(changes["groups"], evidence=self.groups.evidence)
+        return replace(self, aim=point.aim, given=given, **changes)
 
     def _chosen(self, aim: Aim, threshold: Threshold | None) -> OperatingPoint:
         """What the evidence says for an aim; with ``reverse`` of −score."""
@@ -570,6 +775,7 @@ class Policy(Card):
         prior: float | None,
         confidence: float | None,
         drop_limits: bool,
+        more_limits: bool = False,
     ) -> Aim:
         old = self.aim
         if costs is not None and maximize is not None:
@@ -588,10 +794,11 @@ class Policy(Card):
             limits = tuple(as_limits(subject_to))
         elif drop_limits:
             limits = ()
-        if confidence is not None and not limits:
+        if confidence is not None and not limits and not more_limits:
             rule, hint = "a confidence applies to limits", "Add {1}, such as 'fpr <= 0.001'."
             raise DataError(Conflict(("confidence", "subject_to"), rule, hint))
-        sure = (old.confidence if confidence is None else confidence) if limits else None
+        limited = limits or more_limits
+        sure = (old.confidence if confidence is None else confidence) if limited else None
         assumed = old.assumed and costs is None and maximize is None
         return Aim(
             goal,
@@ -615,6 +822,7 @@ class Policy(Card):
         level: float | None = None,
         period: ArrayLike | None = None,
         exposure: int | None = None,
+        groups: ArrayLike | None = None,
     ) -> PolicyCheck:
         """Compare what was promised with what happened on labelled rows.
 
@@ -632,6 +840,9 @@ class Policy(Card):
         period, exposure
             The period of each row, and how many there are if some have no rows: for limits per day
             or hour, which are tested over periods. Without them they are not tested.
+        groups
+            The group of each row, if the policy knows of groups: promises and limits of each group
+            are tested as well, with Holm's correction over all tests.
 
         Examples
         --------
@@ -653,6 +864,7 @@ class Policy(Card):
             level=level,
             period=period,
             exposure=exposure,
+            groups=groups,
         )
 
     # ------------------------------------------------------------------------------------ merging
@@ -757,7 +969,8 @@ class Policy(Card):
         facts = [
             ("detects", self.labels.words),
             ("rule", self.rule),
-            ("objective", "set manually" if self.given else self.aim.words),
+            ("thresholds", thresholds_text(self.cuts.groups)),
+            ("objective", self.objective_words),
             ("limits", "" if self.feasible else "violated on the evidence"),
             ("costs", repr(self.aim.costs) if self.aim.costs else ""),
             ("prior", f"{100 * self.prior:.4g} %" if self.prior else ""),
@@ -771,8 +984,31 @@ class Policy(Card):
                 (f"expected {promise_name(name)}", promise_text(name, e))
                 for name, e in self.promises.items()
             ),
+            *self.group_facts(),
         ]
         return [(name, value) for name, value in facts if value]
+
+    def group_facts(self) -> list[tuple[str, str]]:
+        """What there is to know about its groups, by name."""
+        g = self.groups
+        if g is None:
+            return []
+        sure = f", with {100 * self.aim.confidence:g} % confidence" if self.aim.confidence else ""
+        return [
+            ("limits of groups", ", ".join(g.limit_texts) + sure if g.limit_texts else ""),
+            ("tested together", ", ".join(map(shown, g.pooled))),
+            *(
+                (
+                    f"expected in {shown(group)}",
+                    ", ".join(
+                        f"{promise_name(name)} {promise_text(name, e, level=False)}"
+                        for name, e in promises.items()
+                        if name in ("recall", "fpr")
+                    ),
+                )
+                for group, promises in g.promises.items()
+            ),
+        ]
 
     def __repr__(self) -> str:
         head = f"Policy for {self.labels.words}" if self.labels.words else "Policy"
@@ -855,6 +1091,38 @@ def _certain(point: OperatingPoint, scores: int) -> dict[str, Expected]:
     return out
 
 
+def _of_groups(
+    point: GroupPoint, column: str, evidence: str, reverse: bool, *, given: bool = False
+) -> dict[str, Any]:
+    """The fields of a policy that follow from a choice for groups."""
+    own = {str(name): (_turned(t, reverse),) for name, t in point.thresholds.items()}
+    common = next(iter(own.values()))
+    expected = expect_groups(point, point.aim.level, given=given)
+    promises = dict(expected.total)
+    with suppress(CutscoreError):
+        s, level = point.sweeps.total, point.aim.level
+        low, high = auc_interval(s, level=level)
+        promises["auc"] = Expected(s.auc, low, high, level)
+    return {
+        "cuts": Cuts((), own) if point.own else Cuts(common),
+        "promises": promises,
+        "groups": Groups.of(point, column, evidence, expected.groups),
+    }
+
+
+def _cuts_of_groups(point: GroupPoint) -> list[int]:
+    """The cuts that stay such in the evidence of all rows."""
+    s = point.sweeps.total
+    return [int(np.searchsorted(-s.threshold, -t, side="right")) for t in point.thresholds.values()]
+
+
+def _with_digest(provenance: Provenance, s: Sweep) -> Provenance:
+    if provenance.digest:
+        return provenance
+    rows = None if s.weighted else int(s.P + s.N)
+    return replace(provenance, digest=digest_of(s), rows=rows)
+
+
 def cuts_of(point: OperatingPoint, reverse: bool) -> Cuts:
     """The thresholds of a point, as people type them."""
     two = point.cuts if point.question.three_way else (point.threshold,)
@@ -877,6 +1145,8 @@ def merged(a: Policy, b: Policy) -> Policy:
         "negative label": lambda p: (p.labels.negative, _label(p.labels.negative)),
         "direction": lambda p: (p.reverse, f"{'low' if p.reverse else 'high'} scores for positive"),
     }
+    if (a.groups or b.groups) is not None:
+        same["groups"] = lambda p: (_question_of(p), _question_words(p))
     if a.given or b.given:
         same["threshold"] = lambda p: (_of(p), str(_of(p)))
     for name, of in same.items():
@@ -897,6 +1167,9 @@ def merged(a: Policy, b: Policy) -> Policy:
             raise UndefinedError(CountsRows("merging policies", hint, words))
     ways = (a.provenance.scores, b.provenance.scores)
     provenance = Provenance(scores="; ".join(dict.fromkeys(ways)))
+    labels = replace(a.labels, others=tuple(dict.fromkeys(a.labels.others + b.labels.others)))
+    if a.groups is not None and b.groups is not None:
+        return _merged_groups(a, b, labels, provenance)
     point = point_at(s, a.aim, a.point.cuts) if a.given else choose(s, a.aim)
     return Policy.from_point(
         point,
@@ -904,9 +1177,48 @@ def merged(a: Policy, b: Policy) -> Policy:
         score=a.score,
         reverse=a.reverse,
         given=a.given,
-        labels=replace(a.labels, others=tuple(dict.fromkeys(a.labels.others + b.labels.others))),
+        labels=labels,
         provenance=provenance,
     )
+
+
+def _merged_groups(a: Policy, b: Policy, labels: Labels, provenance: Provenance) -> Policy:
+    """The groups of both, of which some are in one of them alone: chosen anew."""
+    assert a.groups is not None
+    assert b.groups is not None
+    if a.given or b.given:
+        rule = "be chosen, not set manually, where policies with groups are merged"
+        raise DataError(BadArgument("threshold", rule, a.cuts.thresholds))
+    sweeps: dict[str, Sweep] = dict(a.groups.sweeps.sweeps)  # type: ignore[arg-type]
+    for name, s in b.groups.sweeps.items():
+        sweeps[str(name)] = sweeps[str(name)] + s if name in sweeps else s
+    return Policy.choose_groups(
+        {name: s.negated() if a.reverse else s for name, s in sweeps.items()},
+        a.aim,
+        column=a.groups.column,
+        each=a.groups.each,
+        gap=a.groups.gaps,
+        thresholds="group" if a.cuts.groups else "common",
+        small=a.groups.small,
+        score=a.score,
+        reverse=a.reverse,
+        labels=labels,
+        provenance=provenance,
+    )
+
+
+def _question_of(p: Policy) -> tuple[Any, ...] | None:
+    """What is asked of groups."""
+    g = p.groups
+    return None if g is None else (g.column, g.each, g.gaps, g.small, bool(p.cuts.groups))
+
+
+def _question_words(p: Policy) -> str:
+    g = p.groups
+    if g is None:
+        return "none"
+    of = "a threshold for each" if p.cuts.groups else "one threshold for each"
+    return ", ".join([f"{of} {shown(g.column)}", *g.limit_texts, f"small groups: {g.small}"])
 
 
 def _label(label: Label | None) -> str:

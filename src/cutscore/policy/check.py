@@ -12,6 +12,10 @@ p-values of several promises are adjusted by Holm's method, which holds whatever
 Clopper and Pearson's bound for shares of counted rows, at the confidence of the aim, or else its
 level; several limits share the error.
 
+**Groups.** Promises and limits of groups are tested beside those of all rows, and counted with them
+where p-values are adjusted and errors are shared. Groups that were too small to be tested alone are
+one group here, too. A gap between rates is broken if the bounds of two groups are further apart.
+
 References: Zou & Donner, "Construction of confidence limits about effect measures: a general
 approach", Statistics in Medicine 27 (2008), https://doi.org/10.1002/sim.3095. Holm, "A simple
 sequentially rejective multiple test procedure", Scandinavian Journal of Statistics 6 (1979).
@@ -19,26 +23,31 @@ sequentially rejective multiple test procedure", Scandinavian Journal of Statist
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from enum import StrEnum
+from functools import reduce
 from math import inf, isnan, sqrt
+from operator import add
 from statistics import NormalDist
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from cutscore.comparison.group_sweeps import sweeps_by_group
 from cutscore.comparison.rows import periods as periods_of
 from cutscore.core.checks import as_array
 from cutscore.core.errors import CutscoreError, DataError, UndefinedError
-from cutscore.core.findings.base import Finding
+from cutscore.core.findings.arguments import BadArgument
+from cutscore.core.findings.base import Finding, shown
 from cutscore.core.findings.models import SameRows, ScoresOutside
 from cutscore.core.findings.report import FewRows
 from cutscore.core.html import Card, Facts
 from cutscore.core.json import to_plain
 from cutscore.core.types import Array, ArrayLike, Label
-from cutscore.decision.choice import point_at
+from cutscore.decision.choice import CutPair, OperatingPoint, point_at
+from cutscore.decision.groups import OTHERS
 from cutscore.decision.normal import is_normal
 from cutscore.decision.verdict import FEWEST
 from cutscore.inference.auc import auc_interval
@@ -46,7 +55,7 @@ from cutscore.inference.periods import Periods
 from cutscore.inference.placements import effective, sizes_of
 from cutscore.inference.rates import clopper_pearson, wilson
 from cutscore.inference.selection import Expected
-from cutscore.measures.aim import as_objective
+from cutscore.measures.aim import Aim, as_objective
 from cutscore.measures.limits import Limit
 from cutscore.measures.prior import check_level
 from cutscore.measures.registry import Measure, Objective
@@ -86,6 +95,13 @@ class Outcome(NamedTuple):
     """Of the test whether both are equal, adjusted for the number of promises."""
     agrees: bool | None
     """Whether they are not shown to differ; None if that can't be said."""
+    group: str | None = None
+    """The group that it is about; None for all rows."""
+
+    @property
+    def words(self) -> str:
+        """What was promised, for people."""
+        return promise_name(self.name) + _of_group(self.group)
 
 
 class LimitOutcome(NamedTuple):
@@ -99,11 +115,20 @@ class LimitOutcome(NamedTuple):
     of_rows: float | None = None
     """How many rows a limit on a count is about, those of the evidence: what happened is scaled to
     as many. None of a limit on anything else."""
+    group: str | None = None
+    """The group that it is about; None for all rows, and for a gap between groups."""
+    measure: str = ""
+    """The name of what is limited."""
 
     @property
     def words(self) -> str:
         """The limit, with the rows that a count is of."""
-        return self.limit if self.of_rows is None else f"{self.limit} of {self.of_rows:,.6g} rows"
+        of = "" if self.of_rows is None else f" of {self.of_rows:,.6g} rows"
+        return self.limit + of + _of_group(self.group)
+
+
+def _of_group(group: str | None) -> str:
+    return "" if group is None else f" in {shown(group)}"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -157,9 +182,9 @@ class PolicyCheck(Card):
             "headline": self.headline,
             "rows": self.rows,
             "level": self.level,
-            "promises": [to_plain(one) for one in self.promises],
-            "limits": [to_plain(one) for one in self.limits],
-            "prevalence": to_plain(self.prevalence),
+            "promises": [_plain(one) for one in self.promises],
+            "limits": [_plain(one) for one in self.limits],
+            "prevalence": _plain(self.prevalence),
             "findings": [one.as_dict() for one in self.findings],
         }
 
@@ -172,7 +197,7 @@ class PolicyCheck(Card):
             seen = "no value observed" if one.observed is None else f"observed {one.observed!r}"
             yield one.words, f"{limit_word(one)} ({seen})"
         for each in self.outcomes:
-            yield promise_name(each.name), _beside(each)
+            yield each.words, _beside(each)
 
     def _title(self) -> str:
         return "Policy check"
@@ -183,6 +208,15 @@ class PolicyCheck(Card):
     def _facts(self) -> Facts:
         notes = [("", one.render()) for one in self.findings]
         return [("", self.headline), *self._lines(), *notes]
+
+
+def _plain(one: Outcome | LimitOutcome) -> dict[str, Any]:
+    """For JSON; a group where there is one."""
+    out: dict[str, Any] = to_plain(one)
+    out.pop("measure", None)
+    if one.group is None:
+        del out["group"]
+    return out
 
 
 def _beside(one: Outcome) -> str:
@@ -210,9 +244,15 @@ def check(  # noqa: PLR0913 - options have names
     level: float | None = None,
     period: ArrayLike | None = None,
     exposure: int | None = None,
+    groups: ArrayLike | None = None,
 ) -> PolicyCheck:
     """Each promise and each limit of a policy beside what labelled rows show."""
     level = policy.aim.level if level is None else check_level(level)
+    if (groups is None) != (policy.groups is None):
+        rule = "be left out: the policy knows of no groups"
+        if policy.groups is not None:
+            rule = f"be given: the policy knows of groups by {shown(policy.groups.column)}"
+        raise DataError(BadArgument("groups", rule))
     if positive is None:
         y, positive = _labelled(policy, as_array(y, "label"))
     s = sweep(y, scores, weight, positive, squares=weight is not None)
@@ -226,9 +266,18 @@ def check(  # noqa: PLR0913 - options have names
     for outside in novelty(policy, s):
         if outside.share > 0.5:  # scores of another model or scale: nothing can be compared
             raise DataError(outside)
-    if policy.reverse:
-        s, periods = s.negated(), None if periods is None else periods.negated()
-    return _Checked(policy, s, level, periods).result()
+    total = s.negated() if policy.reverse else s
+    if policy.groups is None or groups is None:
+        if periods is not None and policy.reverse:
+            periods = periods.negated()
+        return _Checked(policy, total, level, periods).result()
+    numbers = policy.groups.numbers(groups, len(as_array(scores, "score")))
+    parts = sweeps_by_group(
+        y, scores, numbers, weight=weight, positive=positive, squares=weight is not None
+    )
+    names = policy.groups.names
+    towards = {names[int(k)]: one.negated() if policy.reverse else one for k, one in parts.items()}  # type: ignore[call-overload]
+    return _CheckedGroups(policy, total, level, towards).result()
 
 
 def _labelled(policy: Policy, y: Array) -> tuple[Any, Any]:
@@ -251,19 +300,31 @@ class _Checked:
         self.aim = policy.aim
         if periods is not None:
             periods.check(s)
-        rows = tuple(limit for limit in policy.aim.limits if limit.period is None)
-        aim = replace(policy.aim.on_rows, limits=rows, periods=None)
-        self.point = point_at(s, aim, policy.point.cuts)
+        self.point = self.at_cuts()
         self.total = s.P + s.N
+        self.tests = len(self.aim.limits)
+        self.evidence = policy.sweep
+
+    def at_cuts(self) -> OperatingPoint:
+        """What the thresholds do on the rows."""
+        rows = tuple(limit for limit in self.aim.limits if limit.period is None)
+        aim = replace(self.aim.on_rows, limits=rows, periods=None)
+        return point_at(self.s, aim, self.policy.point.cuts)
+
+    def outcomes(self) -> list[Outcome]:
+        return [self.outcome(name, e) for name, e in self.policy.promises.items()]
+
+    def limits(self) -> list[LimitOutcome]:
+        return list(map(self.limit, self.aim.limits))
 
     def result(self) -> PolicyCheck:
-        raw = [self.outcome(name, e) for name, e in self.policy.promises.items()]
+        raw = self.outcomes()
         adjusted = holm([one.p for one in raw])
         promises = tuple(
             one._replace(p=p, agrees=None if p is None else p >= 1 - self.level)
             for one, p in zip(raw, adjusted, strict=True)
         )
-        limits = tuple(map(self.limit, self.aim.limits))
+        limits = tuple(self.limits())
         findings = (*self.same(), *self.few(), *novelty(self.policy, self.s))
         state, headline = _verdict(promises, limits, findings)
         return PolicyCheck(
@@ -307,23 +368,24 @@ class _Checked:
 
     def limit(self, limit: Limit) -> LimitOutcome:
         shown_by = self.aim.confidence or self.level
-        error = (1 - shown_by) / len(self.aim.limits)
-        counted = float(self.policy.sweep.P + self.policy.sweep.N)
+        error = (1 - shown_by) / self.tests
+        counted = float(self.evidence.P + self.evidence.N)
         of_rows = counted if limit.measure.is_count and limit.period is None else None
         sided = max(1 - 2 * error, 1e-9)  # each end of a two-sided interval
         try:
             seen, tested = (self.of_limit(limit, level) for level in (self.level, sided))
         except CutscoreError:
-            return LimitOutcome(limit.text, None, "unknown", of_rows)
+            seen = tested = None
+        name = limit.measure.name
         if seen is None or tested is None:
-            return LimitOutcome(limit.text, None, "unknown", of_rows)
+            return LimitOutcome(limit.text, None, "unknown", of_rows, measure=name)
         upper, bound = limit.sign[0] == "<", limit.bound
         if limit.share is not None:
             upper, bound = False, limit.share  # of the periods that keep it
         over = seen.value > bound if upper else seen.value < bound
         beyond = tested.low > bound if upper else tested.high < bound
         state = "broken" if beyond else "exceeded" if over else "holds"
-        return LimitOutcome(limit.text, seen, state, of_rows)
+        return LimitOutcome(limit.text, seen, state, of_rows, measure=name)
 
     def of_limit(self, limit: Limit, level: float) -> Expected | None:
         """What a limit is on. A count is one of rows: of as many as the policy was chosen on; or
@@ -339,7 +401,7 @@ class _Checked:
         share = float(measure(self.point.confusion)) / self.total
         n = effective(self.total, sum(self.s.square_totals("a limit")))
         low, high = clopper_pearson(share * n, n, level)
-        rows = float(self.policy.sweep.P + self.policy.sweep.N)
+        rows = float(self.evidence.P + self.evidence.N)
         return Expected(share * rows, low * rows, high * rows, level)
 
     def prevalence(self) -> Outcome:
@@ -364,6 +426,102 @@ class _Checked:
                 needed = of == "negative" or not is_normal(self.policy.sweep)
                 if rows < FEWEST and needed:
                     yield FewRows(of, rows, self.s.weighted)
+
+
+class _CheckedGroup(_Checked):
+    """The same of one group, or of several that were tested together."""
+
+    def __init__(self, whole: _CheckedGroups, parts: Mapping[str, Sweep]) -> None:
+        policy, point = whole.policy, whole.policy.group_point
+        cuts = {name: point.thresholds[name] for name in parts}
+        s = reduce(add, parts.values())
+        self.policy, self.s, self.level = policy, s, whole.level
+        # A group has the share of positives that it has.
+        self.aim = replace(policy.aim, limits=point.each, prior=None)
+        self.point = _point_of_groups(self.aim, parts, cuts)
+        self.total = s.P + s.N
+        self.tests = whole.tests
+        self.evidence = reduce(add, (point.sweeps[name] for name in parts))
+
+
+class _CheckedGroups(_Checked):
+    """A policy with groups, and the rows of each group."""
+
+    def __init__(self, policy: Policy, s: Sweep, level: float, parts: Mapping[str, Sweep]) -> None:
+        self.parts, self.choice = parts, policy.group_point
+        super().__init__(policy, s, level, None)
+        few = self.choice.pooled
+        self.tested = {name: {name: part} for name, part in parts.items() if name not in few}
+        if any(name in parts for name in few):
+            self.tested[OTHERS] = {name: parts[name] for name in parts if name in few}
+        each = len(self.choice.each) * len(self.tested)
+        self.tests = len(self.aim.limits) + each + len(self.choice.gaps)
+
+    def at_cuts(self) -> OperatingPoint:
+        return _point_of_groups(self.aim.on_rows, self.parts, self.choice.thresholds)
+
+    def outcomes(self) -> list[Outcome]:
+        out = super().outcomes()
+        assert self.policy.groups is not None
+        for name, part in self.parts.items():
+            own = _CheckedGroup(self, {name: part})
+            promises = self.policy.groups.promises.get(name, {})
+            out += [own.outcome(*one)._replace(group=name) for one in promises.items()]
+        return out
+
+    def limits(self) -> list[LimitOutcome]:
+        out = super().limits()
+        for name, parts in self.tested.items():
+            own = _CheckedGroup(self, parts)
+            out += [own.limit(limit)._replace(group=name) for limit in self.choice.each]
+        return [*out, *map(self.gap, self.choice.gaps)]
+
+    def gap(self, limit: Limit) -> LimitOutcome:
+        """The rates that are furthest apart, and whether their bounds are too."""
+        measure, shown_by = limit.measure, self.aim.confidence or self.level
+        text = f"gap({measure.name}) <= {limit.bound:.12g}"
+        groups = [_CheckedGroup(self, {name: part}) for name, part in self.parts.items()]
+        error = (1 - shown_by) / (self.tests * max(len(groups), 1))
+        sided = max(1 - 2 * error, 1e-9)
+        unknown = LimitOutcome(text, None, "unknown", measure=measure.name)
+        try:
+            tested = [one.measured(measure, sided, "clopper-pearson") for one in groups]
+            seen = [one.measured(measure, self.level) for one in groups]
+        except CutscoreError:
+            return unknown
+        spans, around = ([one for one in of if one is not None] for of in (tested, seen))
+        if len(spans) < 2 or len(around) < 2:
+            return unknown
+        rates = [one.value for one in around]
+        away = max(rates) - min(rates)
+        surely = max(one.low for one in spans) - min(one.high for one in spans)
+        low = max(max(one.low for one in around) - min(one.high for one in around), 0.0)
+        high = max(one.high for one in around) - min(one.low for one in around)
+        over, beyond = away > limit.bound, surely > limit.bound
+        state = "broken" if beyond else "exceeded" if over else "holds"
+        found = Expected(away, low, high, self.level)
+        return LimitOutcome(text, found, state, measure=measure.name)
+
+
+def _point_of_groups(
+    aim: Aim, parts: Mapping[str, Sweep], thresholds: Mapping[Any, float]
+) -> OperatingPoint:
+    """What thresholds of groups do on the rows of all: they are on either side of one cut."""
+    one = [replace_scores(s, thresholds[name]) for name, s in parts.items()]
+    return point_at(reduce(add, one), aim.on_rows, CutPair(0.5, 0.5))
+
+
+def replace_scores(s: Sweep, threshold: float) -> Sweep:
+    """The rows at or above a threshold at the score 1, the others at 0."""
+    cut = int(np.searchsorted(-s.threshold, -threshold, side="right"))
+    there = [k for k, rows in enumerate((cut, len(s) - cut)) if rows]
+    columns = [
+        None if mass is None else np.array([mass[:cut].sum(), mass[cut:].sum()])[there]
+        for mass in (s.pos, s.neg, s.pos2, s.neg2)
+    ]
+    assert columns[0] is not None
+    assert columns[1] is not None
+    return Sweep(np.array([1.0, 0.0])[there], columns[0], columns[1], *columns[2:])
 
 
 def _share(s: Sweep, level: float) -> Expected | None:
@@ -455,7 +613,7 @@ def _verdict(
     tested = sum(one.agrees is not None for one in promises)
     if not tested:
         return CheckState.UNKNOWN, "No expected value can be tested on these rows"
-    exceeded = [one.limit for one in limits if one.state == "exceeded"]
+    exceeded = [one.limit + _of_group(one.group) for one in limits if one.state == "exceeded"]
     also = f"; exceeded, but not significantly: {', '.join(exceeded)}" if exceeded else ""
     return CheckState.AGREES, f"Consistent with expectations: {tested} of {tested} measures{also}"
 
@@ -463,4 +621,4 @@ def _verdict(
 def _headline(one: Outcome) -> str:
     assert one.observed is not None
     value, promised = (figure_text(one.name, e.value) for e in (one.observed, one.promised))
-    return f"{promise_name(one.name)} {value} (expected {promised})"
+    return f"{one.words} {value} (expected {promised})"

@@ -26,6 +26,11 @@ _THREE_WAY_RULES = (
     "block iff score <= the second threshold, else review iff score <= the first, else pass",
 )
 
+_GROUP_RULES = (
+    "flag iff score >= the threshold of the row's group",
+    "flag iff score <= the threshold of the row's group",
+)
+
 _T = TypeVar("_T")
 
 
@@ -33,7 +38,10 @@ def as_dict(p: Policy) -> dict[str, Any]:
     values = {f.name: to_plain(getattr(p, f.name)) for f in fields(p)}
     # Last, since it is long.
     evidence = values.pop("evidence")
-    rules = _THREE_WAY_RULES if p.three_way else _RULES
+    groups = values.pop("groups")
+    if groups is not None:
+        values["groups"] = groups
+    rules = _GROUP_RULES if p.cuts.groups else _THREE_WAY_RULES if p.three_way else _RULES
     return {"format": FORMAT, "rule": rules[p.reverse]} | values | {"evidence": evidence}
 
 
@@ -45,7 +53,8 @@ def as_text(p: Policy) -> str:
 def from_dict(data: object, where: str = "") -> Policy:
     saved = check_format(data, FORMAT)
     values = {name: value for name, value in saved.items() if name not in ("format", "rule")}
-    policy: Policy = read_fields(Policy, values, where)
+    # Policies of no groups have no such field.
+    policy: Policy = read_fields(Policy, {"groups": None} | values, where)
     return policy
 
 

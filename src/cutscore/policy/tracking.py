@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from cutscore.core.errors import DataError
 from cutscore.core.findings.arguments import LibraryMissing
+from cutscore.policy.groups import thresholds_text
 
 if TYPE_CHECKING:
     from cutscore.policy.artefact import Policy
@@ -23,8 +24,9 @@ def log_policy(policy: Policy, prefix: str = "") -> None:
         {name: (e.value, e.low, e.high) for name, e in policy.promises.items()},
         {
             "rule": policy.rule,
-            "threshold": ", ".join(map(repr, policy.cuts.thresholds)),
-            "aim": "set manually" if policy.given else policy.aim.words,
+            "threshold": ", ".join(map(repr, policy.cuts.thresholds))
+            or thresholds_text(policy.cuts.groups),
+            "aim": policy.objective_words,
             "prior": repr(policy.prior),
             "feasible": str(policy.feasible),
             "evidence": repr(policy.evidence),

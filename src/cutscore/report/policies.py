@@ -40,6 +40,7 @@ def summarise_policy(d: Detector | Policy, source: str = "") -> Summary:
     d = Detector.of_policy(d) if isinstance(d, Policy) else d
     p, t = d.policy, d.training
     s, labels = p.sweep, p.labels
+    p.cuts.needs_common("a report on one threshold", "Export it as a card instead.")
     s.needs_both_classes("a report")
     c = p.needs_calibrator("a report")
     evidence = ScoreEvidence(
@@ -76,7 +77,8 @@ def summarise_policy(d: Detector | Policy, source: str = "") -> Summary:
 def _point(p: Policy) -> OperatingPoint:
     """The operating point, which promises what was promised."""
     # What was not promised is known of a choice on independent rows alone.
-    known = p.evidence.units is None and p.evidence.periods is None and not p.given
+    single = p.groups is None and p.evidence.units is None and p.evidence.periods is None
+    known = single and not p.given
     s = p.sweep
     if s.merged:
         # A run of scores of one class as one score: the same ROC curve, drawn by the same code.
@@ -101,6 +103,7 @@ def _facts(d: Detector) -> tuple[tuple[str, str], ...]:
         ("evidence", repr(p.evidence)),
         ("histogram", _RUNS if p.sweep.merged else ""),
         ("threshold", "set manually" if p.given else ""),
+        *p.group_facts(),
         ("command", p.provenance.command),
         ("created", p.provenance.time),
         *d.scorer.facts(),

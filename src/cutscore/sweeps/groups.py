@@ -45,7 +45,6 @@ class GroupSweeps(Card, Mapping[Hashable, Sweep]):
         own = {name: check_sweep(s) for name, s in self.sweeps.items()}
         for name, s in own.items():
             s.needs_rows(f"a decision about group {name!r}")
-            s.needs_scores("a decision about groups")
         object.__setattr__(self, "sweeps", own)
 
     @derived

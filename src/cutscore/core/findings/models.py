@@ -189,7 +189,8 @@ class NotExportable(Finding, code="not-exportable"):
     value: str
     format: str
     reason: str
-    template = "{format} can't represent {value!r}: {reason}. Rename it before fitting."
+    hint: str = "Rename it before fitting."
+    template = "{format} can't represent {value!r}: {reason}. {hint}"
     example = {"value": "a\0b", "format": "SQL", "reason": "it contains a NUL character"}
 
 

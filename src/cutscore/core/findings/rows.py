@@ -11,6 +11,7 @@ from cutscore.core.findings.base import (
     Fix,
     Note,
     Surface,
+    Warn,
     Where,
     counted,
     either,
@@ -257,6 +258,28 @@ class NoRows(Finding, code="no-rows"):
     hint: str = ""
     template = "{table} has no rows. {hint}"
     example = {"table": "a.csv"}
+
+
+class GroupUndecided(Warn, code="group-undecided"):
+    """Rows have no decision since their group has no threshold, or is missing."""
+
+    column: str
+    rows: int
+    total: int
+    group: str | None
+    """One of these groups; None if the group is missing."""
+    known: tuple[str, ...] = ()
+    example = {"column": "country", "rows": 12, "total": 1000, "group": "it", "known": ("de", "fr")}
+
+    def text(self, on: Surface) -> str:
+        verb = "has" if self.rows == 1 else "have"
+        share = f"{self.rows:,} of {counted(self.total, 'row')}"
+        such = "a missing one" if self.group is None else shown(self.group)
+        return (
+            f"{share} ({100 * self.rows / self.total:.3g} %) {verb} no decision: the value of "
+            f"{shown(self.column)} has no threshold, such as {such}. Known groups: "
+            f"{some(self.known, 10)}."
+        )
 
 
 class GroupUnknown(Finding, code="group-unknown"):

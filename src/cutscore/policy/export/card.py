@@ -43,6 +43,7 @@ def to_card(policy: Policy, *, title: str | None = None) -> str:
         f"# {text(head)}",
         _what(p),
         _expectations(p),
+        *_groups(p),
         _evidence(p),
         _limits(p),
         f"Made by {text(p.provenance.library)}; format {FORMAT}.",
@@ -96,13 +97,15 @@ def costs_in_words(costs: Costs) -> str:
 def objective_in_words(p: Policy) -> str:
     """What the threshold was chosen for, in a sentence."""
     a = p.aim
-    what, was, verb = ("threshold", "was", "s") if not p.three_way else ("thresholds", "were", "")
+    several = p.three_way or p.cuts.groups
+    what, was, verb = ("thresholds", "were", "") if several else ("threshold", "was", "s")
     if p.given:
         return f"The {what} {was} set manually."
     does = f"minimise{verb}" if a.goal.better < 0 else f"maximise{verb}"
     aim = f"{does} {a.goal.name}"
-    if a.limit_texts:
-        aim += f" subject to {' and '.join(a.limit_texts)}"
+    limits = (*a.limit_texts, *(() if p.groups is None else p.groups.limit_texts))
+    if limits:
+        aim += f" subject to {' and '.join(limits)}"
     if a.confidence:
         aim += f" at {100 * a.confidence:g} % confidence"
     return f"The {what} {aim}{f': {costs_in_words(a.costs)}' if a.costs else ''}."
@@ -138,6 +141,24 @@ def _expectations(p: Policy) -> str:
         rows = [["blocked", *rows[0][1:]], reviewed, ["passed", *rows[1][1:]]]
     lines.append("On the evidence:\n\n" + table(["", "positive", "negative"], rows))
     return "\n\n".join(lines)
+
+
+def _groups(p: Policy) -> list[str]:
+    """What the thresholds do in each group."""
+    if p.groups is None:
+        return []
+    rows = []
+    for name, evidence in p.groups.evidence.items():
+        (threshold,) = p.cuts.groups.get(name, p.cuts.thresholds)
+        promises, s = p.groups.promises.get(name, {}), evidence.sweep
+        rates = (promise_text(rate, promises.get(rate)) for rate in ("recall", "fpr"))
+        rows.append([text(name), repr(threshold), *rates, total(s.P), total(s.N)])
+    head = ["threshold", "expected recall", "expected FPR", "positive", "negative"]
+    lines = ["## Groups", table([text(p.groups.column), *head], rows)]
+    if p.groups.pooled:
+        names = ", ".join(p.groups.pooled)
+        lines.append(f"Too small to be tested alone, and tested together: {text(names)}.")
+    return ["\n\n".join(lines)]
 
 
 def _evidence(p: Policy) -> str:

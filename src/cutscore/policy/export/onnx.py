@@ -73,6 +73,10 @@ def to_onnx(policy: Policy, *, dtype: Literal["float64", "float32"] = "float64")
     ['score', 'llr', 'probability', 'decision']
     """
     one_of("dtype", dtype, ("float64", "float32"))
+    if policy.cuts.groups and policy.groups is not None:
+        reason = "the graph has one input, the score, and groups have thresholds of their own"
+        hint = "Export it as SQL or Python."
+        raise DataError(NotExportable(policy.groups.column, "ONNX", reason, hint))
     graph = Graph(["x"], np.dtype(dtype))
     score = graph.add("Identity", "x", out="score")
     graph.decide(policy, score)

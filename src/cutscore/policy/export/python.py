@@ -26,7 +26,8 @@ def to_python(policy: Policy) -> str:
     standard library is all it needs. A policy of normal rows alone has ``decide``.
 
     A score that is missing, None or NaN, has None for a decision, LLR and probability. Decisions
-    are those of :meth:`cutscore.Policy.decide`.
+    are those of :meth:`cutscore.Policy.decide`. Where groups have thresholds of their own it is
+    ``decide(score, group)``: None for a group that is missing or has no threshold.
 
     Examples
     --------
@@ -40,12 +41,14 @@ def to_python(policy: Policy) -> str:
     """
     c = policy.calibrator
     sign = "<=" if policy.reverse else ">="
+    form = _OF_GROUPS if policy.cuts.groups else _THREE_WAY if policy.three_way else _ONE_CUT
+    own = "".join(f"    {name!r}: {_number(t)},\n" for name, (t,) in policy.cuts.groups.items())
     values = {
-        "decision": (_THREE_WAY if policy.three_way else _ONE_CUT).format(
-            thresholds=", ".join(map(_number, policy.cuts.thresholds)), sign=sign
+        "decision": form.format(
+            thresholds=own or ", ".join(map(_number, policy.cuts.thresholds)), sign=sign
         ),
         "head": _one_line(f"{policy.labels.words or 'positives'}: {policy.rule}"),
-        "aim": _one_line("set manually" if policy.given else policy.aim.words),
+        "aim": _one_line(policy.objective_words),
         "digest": _one_line(policy.provenance.digest),
     }
     if c is None:
@@ -78,6 +81,24 @@ def decide(score):
     """0 to pass, 1 to review, 2 to block a score; None if it is missing."""
     score = _score(score)
     return None if score is None else (score {sign} REVIEW) + (score {sign} BLOCK)
+'''
+
+_OF_GROUPS = '''THRESHOLDS = {{
+{thresholds}}}
+
+
+def decide(score, group):
+    """Whether to flag a score of a group; None if it is missing or the group has no threshold."""
+    score, threshold = _score(score), THRESHOLDS.get(_group(group))
+    return None if score is None or threshold is None else score {sign} threshold
+
+
+def _group(group):
+    if isinstance(group, bool):
+        return str(group).lower()
+    if isinstance(group, float):
+        group = None if isnan(group) else int(group) if group.is_integer() else group
+    return None if group is None else str(group)
 '''
 
 _HEAD = '''"""A decision about scores, written by cutscore. It needs nothing but Python."""

@@ -52,8 +52,10 @@ def to_sql(
     -----
     Decisions are those of :meth:`cutscore.Policy.decide`, at the threshold and for ±infinity too.
     Where the score is NULL or NaN, or text in SQLite, all four are NULL; LLR and probability also
-    where a beta calibrator has no value. SQLite needs its mathematical functions, which most builds
-    have. PostgreSQL refuses the query where an LLR is past every number, as of a score of 1e308.
+    where a beta calibrator has no value. Where groups have thresholds of their own, their names are
+    compared as text, and the decision is NULL for a group that has none and where it is NULL.
+    SQLite needs its mathematical functions, which most builds have. PostgreSQL refuses the query
+    where an LLR is past every number, as of a score of 1e308.
 
     Examples
     --------
@@ -76,6 +78,7 @@ def to_sql(
     """
     one_of("dialect", dialect, DIALECTS)
     kept = check_kept(keep)
+    group, decision = _by_group(policy, kept)
     column = f"d.{name_of(policy.score)}"
     value = stored_number(column) if dialect == "sqlite" else column
     # Text in SQLite is above every number, and NaN elsewhere.
@@ -85,7 +88,7 @@ def to_sql(
     )
     front = "".join(f"d.{name_of(name)},\n  " for name in kept)
     scored = (
-        f'WITH scored AS MATERIALIZED (SELECT\n  {front}{score} AS "score"\n'
+        f'WITH scored AS MATERIALIZED (SELECT\n  {front}{score} AS "score"{group}\n'
         f"FROM {name_of(table)} AS d)"
     )
     return scored + decided(
@@ -95,7 +98,42 @@ def to_sql(
         kept,
         reverse=policy.reverse,
         dialect=dialect,
+        decision=decision,
     )
+
+
+_GROUP = "cutscore group"
+
+
+def _by_group(policy: Policy, kept: Sequence[str]) -> tuple[str, str | None]:
+    """A column with the number of each row's group, and the decision that follows from it; nothing
+    if all rows have the same threshold."""
+    own = policy.cuts.groups
+    if not own or policy.groups is None:
+        return "", None
+    if any(name.casefold() == _GROUP for name in kept):
+        raise DataError(ColumnReserved(_GROUP))
+    names = "".join(f"\n    WHEN {text_literal(name)} THEN {k}" for k, name in enumerate(own))
+    column = f"CAST(d.{name_of(policy.groups.column)} AS VARCHAR)"
+    tests = "".join(
+        f"\n    WHEN {k} THEN {decision_of(threshold, reverse=policy.reverse)}"
+        for k, (threshold,) in enumerate(own.values())
+    )
+    number = f',\n  CASE {column}{names} END AS "{_GROUP}"'
+    return number, f'CASE "{_GROUP}"{tests} END'
+
+
+def text_literal(text: str) -> str:
+    """A text in quotes.
+
+    Examples
+    --------
+    >>> from cutscore.policy.export.sql import text_literal
+    >>> text_literal("Côte d'Ivoire")
+    "'Côte d''Ivoire'"
+    """
+    quoted = printed(text).replace("'", "''")
+    return f"'{quoted}'"
 
 
 def decided(  # noqa: PLR0913 - options have names
@@ -106,13 +144,14 @@ def decided(  # noqa: PLR0913 - options have names
     *,
     reverse: bool = False,
     dialect: str = "standard",
+    decision: str | None = None,
 ) -> str:
     """What follows a table ``scored`` with a column ``score``: its LLR, probability, decision;
-    the decision alone if there is no calibrator."""
+    the decision alone if there is no calibrator. It follows from thresholds, unless it is given."""
     above = [decision_of(threshold, reverse=reverse) for threshold in thresholds]
     if len(above) == 2:  # 0 to pass, 1 to review, 2 to block
         above = [f"CASE WHEN {above[1]} THEN 2 WHEN {above[0]} THEN 1 ELSE 0 END"]
-    decision = or_null(above[0], '"score"')
+    decision = or_null(above[0] if decision is None else decision, '"score"')
     front = ", ".join([*map(name_of, kept), '"score"'])
     if calibrator is None:
         return f'\nSELECT {front},\n  {decision} AS "decision"\nFROM scored'
