@@ -112,7 +112,8 @@ ELSEWHERE = {
         Gaussian.then Monotone.then Detector.of_policy LinearScorer.of Encoding.from_raw
         torch.AUROC.merge
         Sweep.before Sweep.cuts Sweep.flagged Sweep.forget Sweep.inside Sweep.parts Sweep.running
-        Sketch Sweep.outline Policy Policy.choose Policy.from_point
+        Sketch Sweep.outline Policy Policy.choose Policy.from_point Policy.choose_groups
+        Policy.group_facts Policy.needs_calibrator Policy.decide_known
         Sweep.sketch Sweep.square_totals Sweep.sums Sweep.thresholds_of Encoding.column_of
     """,
     "numbers and text only": """

@@ -25,7 +25,7 @@ def labels_of(arguments: Namespace, what: shared.Named) -> Labels:
 
         column = what.source.types([what.label]).field(what.label)
         positive = as_label(positive, column.type, what.label)
-    return Labels(positive, column=what.label)
+    return Labels(positive, column=what.label or None)
 
 
 def flags(p: Policy) -> str:

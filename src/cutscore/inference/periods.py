@@ -62,7 +62,8 @@ UNITS = {"day": "D", "hour": "h", "minute": "m", "second": "s"}
 
 
 class PeriodTop(NamedTuple):
-    """What flagging the k highest scores of each period does; see :meth:`Periods.top`."""
+    """What flagging the k highest scores of each period does: the result of
+    :meth:`Periods.top` of :func:`cutscore.periods`."""
 
     k: int
     recall: Expected

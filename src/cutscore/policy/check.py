@@ -435,7 +435,7 @@ class _CheckedGroup(_Checked):
         policy, point = whole.policy, whole.policy.group_point
         cuts = {name: point.thresholds[name] for name in parts}
         s = reduce(add, parts.values())
-        self.policy, self.s, self.level = policy, s, whole.level
+        self.policy, self.s, self.level, self.periods = policy, s, whole.level, None
         # A group has the share of positives that it has.
         self.aim = replace(policy.aim, limits=point.each, prior=None)
         self.point = _point_of_groups(self.aim, parts, cuts)
