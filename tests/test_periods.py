@@ -35,7 +35,7 @@ def drawn(seed: int, n: int = 60, days: int = 12) -> tuple[Any, Any, Any]:
 def mean_holds(x: Any, bound: float, error: float | None) -> bool:
     if error is None:
         return Fraction(int(x.sum()), len(x)) <= Fraction(str(bound))
-    most = 2 * max(float(x.max()), bound, 1.0)
+    most = max(2.5 * float(x.max()), 2 * bound, 2.0)
     return gaffke_p_value(x / most, np.ones(len(x)), bound / most) <= error
 
 
@@ -155,8 +155,24 @@ def test_expected_values_are_over_days() -> None:
     assert p.chosen.df == 49
     wide, narrow = p.expect("fpr"), rows.expect("fpr")
     assert wide.high - wide.low > narrow.high - narrow.low
-    given = days.measured(cs.Aim("fpr").goal, p.threshold, 0.95)
-    assert given.value == p.confusion.fpr
+    for goal in ("fpr", "precision", "f2", "accuracy", cs.Costs(1, 9), cs.Costs(1, 9, tp=3)):
+        wanted = cs.Aim(goal).goal
+        given = days.measured(wanted, p.threshold, 0.95)
+        assert given.value == pytest.approx(float(wanted(p.confusion)), abs=1e-12)
+        assert given.low < given.value < given.high
+    for goal in ("mcc", "flagged", "balanced", "lift"):
+        assert days.measured(cs.Aim(goal).goal, p.threshold, 0.95) is None
+
+
+def test_of_many_rows_expected_values_are_those_of_the_threshold() -> None:
+    rng = np.random.default_rng(3)
+    y, day = rng.random(60_000) < 0.02, np.repeat(np.arange(60), 1000)
+    score = rng.normal(0, 0.3, 60)[day] + rng.normal(size=60_000) + 2 * y
+    s, days = cs.sweep(y, score), cs.periods(y, score, day)
+    p = cs.choose(s, cs.Costs(1, 20), subject_to="flagged <= 30 per day", periods=days)
+    assert p.expected.value == pytest.approx(p.value, abs=1e-12)
+    assert p.expected.low < p.value < p.expected.high
+    assert p.expect("recall").value == p.confusion.recall
 
 
 def test_normal_rows() -> None:

@@ -65,6 +65,9 @@ SETTINGS = (
     Days(60, 200, 0.5, 1.0),
     Days(180, 100, 0.5, 0.5),
 )
+# Numbers of days have tails so heavy that the worst day is often not seen: what is assumed of a
+# limit on the mean does not hold.
+STRESS = Days(30, 200, 1.0, 1.0)
 # A shift of all scores of a day changes nothing of their order.
 TOPS = (*SETTINGS[:4], SETTINGS[5], Days(20, 100, 0.5, 0.5), Days(30, 50, 1.0, 0.5))
 LIMITS = ("flagged <= 10 per day", "fp <= 2 per day", "flagged <= 15 on 90 % of days")
@@ -78,7 +81,7 @@ def limits_kept(task: tuple[Days, str, int, int]) -> Array:
     limit, out = parse_limit(text), np.zeros(5)
     name, total = limit.measure.name, limit.bound * setting.days
     for seed in range(first, first + draws):
-        y, score, day = setting.draw(np.random.default_rng((seed, 31)))
+        y, score, day = setting.draw(np.random.default_rng((seed, 41)))
         s = cs.sweep(y, score)
         days = cs.periods(y, score, day, exposure=setting.days)
         sure = cs.choose(s, "recall", subject_to=text, periods=days, confidence=0.95)
@@ -139,7 +142,7 @@ def report_periods(r: Any) -> None:
     r.table(
         LIMITS_TEXT, *named, "violated", "by rows", "met on the sample", "true value", "nothing"
     )
-    heads = [(setting, text) for text in LIMITS for setting in SETTINGS]
+    heads = [(setting, text) for text in LIMITS for setting in (*SETTINGS, STRESS)]
     for (setting, text), got in r.spread(limits_kept, heads, DRAWS):
         value = f"{got[3]:.2f}" if parse_limit(text).share is None else f"{100 * got[3]:.1f} %"
         r.row(
@@ -149,7 +152,8 @@ def report_periods(r: Any) -> None:
             value,
             f"{100 * got[4]:.1f} %",
         )
-        if got[0] > 0.05 + r.slack:
+        assumed = setting != STRESS or parse_limit(text).share is not None
+        if got[0] > 0.05 + r.slack and assumed:
             r.faults.append(f"{text} of {setting}: {got}")
     r.table(TOP_TEXT, "k", *named[1:], "recall", "by rows", "precision", "by rows")
     for (setting, k), got in r.spread(top_covered, [(one, 10) for one in TOPS], DRAWS):
@@ -174,6 +178,11 @@ shifted together, in standard deviations of scores within a day. Then follows ho
 the same mean is violated if rows are taken for independent, and one that is only met on the sample.
 The last columns are the true mean, or the share of days that keep the limit, and how often nothing
 could be flagged. 2,000 samples per row.
+
+A limit on the mean assumes that no day has more than 2.5 times the alarms of the worst day seen.
+That factor was chosen on other samples of these settings, where 2 was violated in 6.0 % in one of
+them (60 days, false alarms, shift 1). The last row of each limit shows days with tails so heavy
+that the assumption does not hold; limits on a share of days need none.
 """
 
 TOP_TEXT = """

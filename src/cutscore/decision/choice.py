@@ -40,7 +40,7 @@ from cutscore.inference.guarantee import (
 )
 from cutscore.inference.periods import Periods, as_periods
 from cutscore.inference.rates import interval
-from cutscore.inference.selection import Expected, is_large, select, select_among
+from cutscore.inference.selection import MANY, Expected, is_large, select, select_among
 from cutscore.inference.units import Units, as_units
 from cutscore.measures.aim import Aim, GoalLike, Top, as_objective, undefined_error
 from cutscore.measures.confusion import Confusion
@@ -278,7 +278,7 @@ class OperatingPoint(Card):
             return self.among.expect(goal, level)
         if self.sweep.weighted and self.sweep.pos2 is None:
             return None
-        if self.question.periods is not None and (is_large(self.sweep) or not self.sweep.P):
+        if self.question.periods is not None and self._by_periods:
             return self._over_periods(goal, level)
         if is_normal(self.sweep) and answers_without_positives(self.question):
             # Also for the chosen threshold: see cutscore.decision.normal.
@@ -290,13 +290,18 @@ class OperatingPoint(Card):
         found = self.chosen
         return None if found is None else found.expect(goal, level)
 
+    @property
+    def _by_periods(self) -> bool:
+        """Whether there are so many rows that leaving out periods in turn takes long and tells no
+        more; or no positives."""
+        s = self.sweep
+        return bool(s.P + s.N > MANY or not s.P)
+
     def _over_periods(self, goal: Objective, level: float) -> Expected | None:
         """A rate as at a threshold that was given, with its interval over periods: of so many rows
         the choice adds next to nothing."""
         periods = self.question.periods
-        if not isinstance(periods, Periods) or not isinstance(goal, Measure):
-            return None
-        if not is_known(self.sweep, goal):
+        if not isinstance(periods, Periods) or not is_known(self.sweep, goal):
             return None
         with suppress(UndefinedError):
             return periods.measured(goal, self.threshold, level)

@@ -9,9 +9,10 @@ weights E, and one more day of M alarms,
 
     P(E₀ (M − α) + Σ Eᵢ (xᵢ − α) > 0) ≤ error.
 
-Nothing bounds the alarms of a day, so M has to be assumed: no day has more than twice as many as
-the worst seen, twice the limit, or 2. If rare days are worse than that, and none was seen, the
-limit can be broken.
+Nothing bounds the alarms of a day, so M has to be assumed: no day has more than 2.5 times as many
+as the worst seen, twice the limit, or 2, whichever is most. The factor was set by simulations of 15
+to 180 days, in which 1 and 1.5 are too little where numbers of days have heavy tails, and 3 costs
+recall everywhere. If rare days are worse than that, and none was seen, the limit can be broken.
 
 **On the share of days**, ``flagged <= 200 on 95 % of days``. Whether a day has more than 200 is a
 yes or no, so the number of such days is binomial, and the Clopper–Pearson bound is exact whatever
@@ -48,11 +49,17 @@ from cutscore.core.json import Count
 from cutscore.core.numbers import estimate_text
 from cutscore.inference.guarantee import max_errors
 from cutscore.inference.rates import clopper_pearson
-from cutscore.inference.selection import Expected, critical_value, logit_interval
+from cutscore.inference.selection import (
+    Expected,
+    critical_value,
+    logit_interval,
+    ratio_cells,
+)
 from cutscore.inference.units import gaffke_p_value
+from cutscore.measures.costs import Costs
 from cutscore.measures.limits import Limit, parse_limit
 from cutscore.measures.prior import check_level
-from cutscore.measures.registry import MEASURES, Measure
+from cutscore.measures.registry import MEASURES, Objective
 from cutscore.sweeps.sweep import Floats, Sweep
 
 Ints = NDArray[np.int64]
@@ -62,8 +69,8 @@ UNITS = {"day": "D", "hour": "h", "minute": "m", "second": "s"}
 
 
 class PeriodTop(NamedTuple):
-    """What flagging the k highest scores of each period does: the result of
-    :meth:`Periods.top` of :func:`cutscore.periods`."""
+    """What flagging the k highest scores of each period does; made by
+    :meth:`cutscore.Periods.top`."""
 
     k: int
     recall: Expected
@@ -269,10 +276,11 @@ class Periods(Frozen):
         )
         return PeriodTop(k, recall, precision, float(np.mean(flagged)))
 
-    def measured(self, measure: Measure, threshold: float, level: float) -> Expected | None:
-        """A ratio of sums at a threshold that is given, with its interval over periods; None of
-        other measures."""
-        if measure.part is None or measure.whole is None or measure.even or not measure.rate:
+    def measured(self, goal: Objective, threshold: float, level: float) -> Expected | None:
+        """A rate, F measure or cost at a threshold that is given, with its interval over periods;
+        None of measures that are no ratios of sums."""
+        found = None if getattr(goal, "is_count", False) else ratio_cells(goal, None)
+        if found is None or found[8] != -1 or found[9] != 0:
             return None
         cells = [
             np.bincount(self.period[(self.positive == positive) & side], minlength=self.number)
@@ -285,9 +293,12 @@ class Periods(Frozen):
         # In the order of TP, FP, FN and TN.
         up, down = (
             sum((w * cell for w, cell in zip(weights, cells, strict=True)), 0 * cells[0])
-            for weights in (measure.part, measure.whole)
+            for weights in (found[:4], found[4:8])
         )
-        return ratio_over(up, down, level, measure.name) if down.any() else None
+        most: float | None = 1.0
+        if isinstance(goal, Costs):
+            most = None if goal.tp or goal.tn else max(goal.fp, goal.fn)
+        return ratio_over(up, down, level, goal.name, most) if down.any() else None
 
     def _rows(self, limit: Limit) -> tuple[Floats, Ints]:
         """Scores and periods of the rows that a limit counts."""
@@ -377,15 +388,21 @@ def _mean_rule(limit: Limit, number: int) -> Limit:
     return Limit(limit.measure, "<=", whole, max(float(most), 1.0))
 
 
+# So many times the alarms of the worst period seen are taken to be the most that one can have.
+_WORST = 2.5
+
+
 def _mean_is_below(x: Ints, bound: float, error: float) -> bool:
     """Whether the mean of a period is shown to be at most ``bound``."""
-    most = 2.0 * max(float(x.max(initial=0)), bound, 1.0)
+    most = max(_WORST * float(x.max(initial=0)), 2.0 * bound, 2.0)
     share, times = np.unique(x, return_counts=True)
     return gaffke_p_value(share / most, times, bound / most) <= error
 
 
-def ratio_over(part: NDArray[Any], whole: NDArray[Any], level: float, name: str) -> Expected:
-    """Σ part / Σ whole with its interval over periods.
+def ratio_over(
+    part: NDArray[Any], whole: NDArray[Any], level: float, name: str, most: float | None = 1.0
+) -> Expected:
+    """Σ part / Σ whole with its interval over periods: a number from 0 to ``most``, or any.
 
     Examples
     --------
@@ -402,13 +419,19 @@ def ratio_over(part: NDArray[Any], whole: NDArray[Any], level: float, name: str)
     value = float(np.sum(part)) / total
     away = (part - value * whole) / (1 - whole / total)
     squares = float(np.sum(away**2))
-    if not squares or not 0 < value < 1:
+    if most is not None and (not squares or not 0 < value < most):
         # All periods agree; as many yeses and noes would not tell more.
-        return Expected(value, *clopper_pearson(value * n, n, level), level)
+        low, high = clopper_pearson(value / most * n, n, level)
+        return Expected(value, most * low, most * high, level)
+    if not squares:
+        return Expected(value, value, value, level)
     kurtosis = n * float(np.sum(away**4)) / squares**2
     df = max(2 * n / max(kurtosis - 1, 2 * n / (n - 1)), 1.0)
     spread = sqrt((n - 1) / n * squares) / total
-    low, high = logit_interval(value, critical_value(level, df) * spread, 1.0)
+    half = critical_value(level, df) * spread
+    if most is None:
+        return Expected(value, value - half, value + half, level)
+    low, high = logit_interval(value, half, most)
     return Expected(value, low, high, level)
 
 

@@ -461,7 +461,7 @@ def _numbers(aim: Aim, items: _Items) -> tuple[Floats, list[Floats | None]] | No
     """An aim as the native core takes it: 13 numbers for the goal and for each limit, and for
     limits that are to be guaranteed how many rows may be wrong. None if it does not know it."""
     goal = aim.ranked.goal
-    first = _ratio(goal, aim.prior)
+    first = ratio_cells(goal, aim.prior)
     if first is None:
         return None
     out = [(*first[:-1], 0.0, float(goal.better), first[-1], 1.0)]
@@ -475,7 +475,7 @@ def _numbers(aim: Aim, items: _Items) -> tuple[Floats, list[Floats | None]] | No
             out.append((*wrong, *of, -1.0, rate, -1.0, 0.0, step))
             allowed.append(table)
             continue
-        one = _ratio(limit.measure, aim.prior)
+        one = ratio_cells(limit.measure, aim.prior)
         if one is None:
             return None
         rows = sum(items.masses) if limit.measure.is_count else 1
@@ -486,8 +486,9 @@ def _numbers(aim: Aim, items: _Items) -> tuple[Floats, list[Floats | None]] | No
     return np.array(out, np.float64).ravel(), allowed
 
 
-def _ratio(goal: Objective, prior: float | None) -> tuple[float, ...] | None:
-    """Numerator, denominator, the share of positives, and which form it has."""
+def ratio_cells(goal: Objective, prior: float | None) -> tuple[float, ...] | None:
+    """How much TP, FP, FN and TN count in the numerator, and in the denominator; the share of
+    positives, −1 for that of the rows; and which form it has, 0 for a ratio."""
     share = -1.0 if prior is None else prior
     if isinstance(goal, Costs):
         return (-goal.tp, goal.fp, goal.fn, -goal.tn, *_ALL, share, 0.0)

@@ -58,7 +58,7 @@ from cutscore.inference.selection import Expected
 from cutscore.measures.aim import Aim, as_objective
 from cutscore.measures.limits import Limit
 from cutscore.measures.prior import check_level
-from cutscore.measures.registry import Measure, Objective
+from cutscore.measures.registry import Objective
 from cutscore.policy.evidence import digest_of
 from cutscore.policy.words import figure_text, promise_name, promise_text
 from cutscore.sweeps.sweep import Sweep, sweep
@@ -359,7 +359,7 @@ class _Checked:
     def measured(self, goal: Objective, level: float, method: str | None = None) -> Expected | None:
         """A measure of the rows at the thresholds, at the prior of the aim if it has one. With
         periods, a rate has an interval over them."""
-        if self.periods is not None and isinstance(goal, Measure) and self.aim.prior is None:
+        if self.periods is not None and self.aim.prior is None:
             over = self.periods.measured(goal, self.point.threshold, level)
             if over is not None:
                 return over
