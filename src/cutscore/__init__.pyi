@@ -38,6 +38,7 @@ from cutscore.comparison.net_benefit import (
     NetBenefitDifference as NetBenefitDifference,
 )
 from cutscore.comparison.net_benefit import compare_net_benefit as compare_net_benefit
+from cutscore.comparison.row_costs import choose_by_row as choose_by_row
 from cutscore.comparison.rows import periods as periods
 from cutscore.comparison.rows import units as units
 from cutscore.core.errors import CutscoreError as CutscoreError
@@ -51,6 +52,7 @@ from cutscore.decision.groups import GroupComparison as GroupComparison
 from cutscore.decision.groups import GroupPoint as GroupPoint
 from cutscore.decision.groups import choose_groups as choose_groups
 from cutscore.decision.groups import compare_group_choices as compare_group_choices
+from cutscore.decision.row_costs import RowCostPoint as RowCostPoint
 from cutscore.decision.three_way import ThreeWayPoint as ThreeWayPoint
 from cutscore.decision.verdict import Verdict as Verdict
 from cutscore.detector import export as export

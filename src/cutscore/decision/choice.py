@@ -446,7 +446,7 @@ class OperatingPoint(Card):
         for limit in q.limits:
             broken |= ~limit.holds(limit.sees(cuts.c, cuts.deployed))
         allowed = np.full(len(threshold), self.feasible)
-        for rule in _rules(self.sweep, q):
+        for rule in rules_of(self.sweep, q):
             allowed &= rule.holds(cuts.confusion_for(rule))
         value, best = cuts.values(), q.goal.better * self.value
         with np.errstate(invalid="ignore"):  # inf − inf
@@ -641,12 +641,12 @@ def choose(  # noqa: PLR0913 - all but two are options
 def _choose(s: Sweep, q: Aim) -> OperatingPoint:
     s.needs_rows("an operating point")
     if is_normal(s) and answers_without_positives(q):
-        k, _ = lowest_cut(s, _rules(s, q))
+        k, _ = lowest_cut(s, rules_of(s, q))
         return _at_threshold(s, q, s.threshold_of(k))
     needs_classes(s, q.goal.measure if isinstance(q.goal, Top) else q.goal)
     if q.prior is not None:
         s.needs_both_classes("an operating point for another prior")
-    rules, ranked = _rules(s, q), q.ranked
+    rules, ranked = rules_of(s, q), q.ranked
     cuts = _candidate_cuts(s, ranked, rules)
     ok = _keep_allowed(s, cuts, rules)
     feasible = bool(ok.any())
@@ -654,25 +654,31 @@ def _choose(s: Sweep, q: Aim) -> OperatingPoint:
         if not all(rule.helpful for rule in rules):  # the nearest may be inside of a run
             s.needs_scores("the threshold closest to these limits")
         cuts = _Cuts(s, ranked, *_all_cuts(s))
-        short = np.max([rule.shortfall(cuts.confusion_for(rule)) for rule in rules], axis=0)
-        short[0] = short[0] if s.threshold[0] < np.inf else np.inf
-        ok = short <= short.min() * (1 + 1e-12)  # equally near, but for rounding
+        ok = _keep_nearest(s, cuts, rules)
     k = _best(s, ranked, cuts, ok)
     tp, fp = cuts.c.tp[k].item(), cuts.c.fp[k].item()
     confusion = Confusion(tp, fp, s.P - tp, s.N - fp)
     deployed = confusion if q.prior is None else confusion.deployed(q.prior)
     cut = int(cuts.cut[k])
     threshold = place_threshold(s, cut, rules)
-    status = tuple(
+    status = limit_statuses(q, rules, threshold, confusion)
+    value = float(q.goal(deployed))
+    return OperatingPoint(threshold, confusion, value, feasible, status, cut, s, q)
+
+
+def limit_statuses(
+    q: Aim, rules: Sequence[Rule], threshold: float, confusion: Confusion
+) -> tuple[Status, ...]:
+    """What became of the limits, at a threshold that does this on the rows."""
+    deployed = confusion if q.prior is None else confusion.deployed(q.prior)
+    return tuple(
         Status(
             limit.text,
             _limited_value(q, limit, threshold, limit.sees(confusion, deployed)),
-            bool(rule.holds(cuts.confusion_for(rule, k))),
+            bool(rule.holds(confusion if q.confidence else limit.sees(confusion, deployed))),
         )
         for limit, rule in zip(q.limits, rules, strict=True)
     )
-    value = float(q.goal(deployed))
-    return OperatingPoint(threshold, confusion, value, feasible, status, cut, s, q)
 
 
 def _limited_value(q: Aim, limit: Limit, threshold: float, c: Confusion) -> float:
@@ -711,14 +717,7 @@ def point_at(s: Sweep, q: Aim, cuts: CutPair) -> OperatingPoint:
 def _at_threshold(s: Sweep, q: Aim, threshold: float) -> OperatingPoint:
     confusion = s.at(threshold)
     deployed = confusion if q.prior is None else confusion.deployed(q.prior)
-    status = tuple(
-        Status(
-            limit.text,
-            _limited_value(q, limit, threshold, limit.sees(confusion, deployed)),
-            bool(rule.holds(confusion if q.confidence else limit.sees(confusion, deployed))),
-        )
-        for limit, rule in zip(q.limits, _rules(s, q), strict=True)
-    )
+    status = limit_statuses(q, rules_of(s, q), threshold, confusion)
     feasible = all(one.holds for one in status)
     cut = int(s.cuts(np.array([threshold]))[0])
     value = float(q.goal(deployed))
@@ -739,7 +738,7 @@ def reach(p: OperatingPoint) -> Interval:
     tp, fp = from_zero(s.tp), from_zero(s.fp)
     best = _Cuts(s, q, np.arange(1, len(tp)), tp[1:], fp[:-1])
     open_ = s.unknown.copy()
-    for rule in _rules(s, q):
+    for rule in rules_of(s, q):
         open_ &= rule.may_hold(best.confusion_for(rule)) if isinstance(rule, Limit) else True
     own = q.goal.better * p.value
     most = q.goal.better * np.nanmax(best.values()[open_], initial=own)
@@ -776,7 +775,7 @@ def needs_classes(s: Sweep, goal: Objective) -> None:
         s.needs_negatives(f"the best {goal.name}")
 
 
-def _rules(s: Sweep, q: Aim) -> list[Rule]:
+def rules_of(s: Sweep, q: Aim) -> list[Rule]:
     """What the limits ask of cuts of this sweep."""
     periods = as_periods(q.periods)
     if periods is not None:
@@ -890,6 +889,20 @@ def _keep_allowed(s: Sweep, cuts: _Cuts, rules: Sequence[Rule]) -> NDArray[np.bo
         ok &= rule.holds(cuts.confusion_for(rule))
     ok[0] &= s.threshold[0] < np.inf  # else no threshold flags nothing
     return ok
+
+
+def _keep_nearest(s: Sweep, cuts: _Cuts, rules: Sequence[Rule]) -> NDArray[np.bool_]:
+    """The cuts whose worst shortfall, as a share of the limit, is least; where none is allowed."""
+    short = np.max([rule.shortfall(cuts.confusion_for(rule)) for rule in rules], axis=0)
+    short[0] = short[0] if s.threshold[0] < np.inf else np.inf
+    return np.asarray(short <= short.min() * (1 + 1e-12))  # equally near, but for rounding
+
+
+def allowed_cuts(s: Sweep, q: Aim, rules: Sequence[Rule]) -> tuple[NDArray[np.bool_], bool]:
+    """Of all cuts those that the limits allow; if there are none the nearest, and False."""
+    cuts = _Cuts(s, q, *_all_cuts(s))
+    ok = _keep_allowed(s, cuts, rules)
+    return (ok, True) if ok.any() else (_keep_nearest(s, cuts, rules), False)
 
 
 def _best(s: Sweep, q: Aim, cuts: _Cuts, ok: NDArray[np.bool_]) -> int:

@@ -490,7 +490,7 @@ def ratio_cells(goal: Objective, prior: float | None) -> tuple[float, ...] | Non
     """How much TP, FP, FN and TN count in the numerator, and in the denominator; the share of
     positives, −1 for that of the rows; and which form it has, 0 for a ratio."""
     share = -1.0 if prior is None else prior
-    if isinstance(goal, Costs):
+    if isinstance(goal, Costs) and not goal.by_row:
         return (-goal.tp, goal.fp, goal.fn, -goal.tn, *_ALL, share, 0.0)
     if not isinstance(goal, Measure):
         return None

@@ -261,7 +261,7 @@ class Aim:
     def symmetric(self) -> bool:
         """Whether nothing changes if the two classes change places, so that neither has to be named
         the positive one."""
-        if self.limits or self.prior is not None:
+        if self.limits or self.prior is not None or (self.costs is not None and self.costs.by_row):
             return False
         tp, fp, fn, tn = 11, 7, 5, 3  # any that differ
         one, other = Confusion(tp, fp, fn, tn), Confusion(tn, fn, fp, tp)

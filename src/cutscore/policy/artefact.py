@@ -16,11 +16,13 @@ from cutscore import __version__
 from cutscore.calibration.calibrators import Calibrator, Chain
 from cutscore.calibration.fitting import calibrate
 from cutscore.calibration.odds import reshape
+from cutscore.comparison.row_costs import choose_by_row
 from cutscore.core.checks import as_array, as_vector, check_threshold, one_of, score_column
 from cutscore.core.errors import CutscoreError, DataError, UndefinedError
 from cutscore.core.files import written_aside
 from cutscore.core.findings.arguments import BadArgument, Conflict
-from cutscore.core.findings.base import Fix, Shown, shown
+from cutscore.core.findings.base import Fix, Shown, Where, shown
+from cutscore.core.findings.rows import ValueMissing
 from cutscore.core.findings.statistics import CantMerge, CountsRows, SweepCompact, Undefined
 from cutscore.core.frozen import derived
 from cutscore.core.html import Card, Facts, thumbnail
@@ -39,6 +41,7 @@ from cutscore.decision.choice import (
 from cutscore.decision.group_folds import expect_groups
 from cutscore.decision.groups import GroupPoint, choose_groups, group_point_at
 from cutscore.decision.normal import is_normal
+from cutscore.decision.row_costs import RowCostPoint, point_of_money
 from cutscore.decision.three_way import decide_scores
 from cutscore.inference.auc import auc_interval
 from cutscore.inference.guarantee import split_error
@@ -52,8 +55,9 @@ from cutscore.measures.limits import LimitsLike, as_limits
 from cutscore.measures.registry import MEASURES
 from cutscore.policy.evidence import Evidence, digest_of
 from cutscore.policy.groups import Groups, named_sweeps, thresholds_text
+from cutscore.policy.row_costs import RowEvidence, gaps_of
 from cutscore.policy.words import promise_name, promise_text
-from cutscore.sweeps.sweep import Floats, Sweep, check_sweep
+from cutscore.sweeps.sweep import Floats, Sweep, check_sweep, sweep
 
 if TYPE_CHECKING:
     from cutscore.policy.check import PolicyCheck
@@ -244,6 +248,8 @@ class Policy(Card):
     groups
         The groups of rows that limits hold in, or that have thresholds of their own; see
         :meth:`Policy.choose_groups`.
+    row_costs
+        The money at stake, where costs differ by row; see :meth:`Policy.choose_by_row`.
 
     Examples
     --------
@@ -270,6 +276,7 @@ class Policy(Card):
     given: bool = False
     feasible: bool = True
     groups: Groups | None = None
+    row_costs: RowEvidence | None = None
 
     def __post_init__(self) -> None:
         c = self.calibrator
@@ -287,6 +294,10 @@ class Policy(Card):
         own = self.cuts.groups
         if own and (self.groups is None or set(own) != set(self.groups.evidence)):
             raise DataError(BadArgument("groups", "have a threshold and evidence each", tuple(own)))
+        by_row = self.aim.costs is not None and self.aim.costs.by_row
+        if by_row != (self.row_costs is not None) or (by_row and (own or c is None)):
+            rule = "be given exactly if costs differ by row, with one threshold and a calibrator"
+            raise DataError(BadArgument("row_costs", rule))
         if not own and len(t) != 1 + self.aim.three_way:
             rule = "be two, for reviewing and for blocking, exactly if the aim reviews cases"
             raise DataError(BadArgument("thresholds", rule, t))
@@ -472,6 +483,121 @@ class Policy(Card):
             feasible=point.feasible,
         )
 
+    @classmethod
+    def choose_by_row(  # noqa: PLR0913 - all but four are options
+        cls,
+        y: ArrayLike,
+        scores: ArrayLike,
+        aim: Costs | Aim,
+        columns: Mapping[str, ArrayLike] | None = None,
+        *,
+        subject_to: LimitsLike = None,
+        prior: float | None = None,
+        confidence: float | None = None,
+        calibrator: Calibrator | str = "auto",
+        weight: ArrayLike | None = None,
+        unit: ArrayLike | None = None,
+        period: ArrayLike | None = None,
+        exposure: int | None = None,
+        positive: Label | None = None,
+        evidence: str = "auto",
+        threshold: float | None = None,
+        score: str = "score",
+        reverse: bool = False,
+        labels: Labels | None = None,
+        provenance: Provenance | None = None,
+    ) -> Policy:
+        """Choose the best decisions where costs differ by row, and keep the money at stake.
+
+        Parameters
+        ----------
+        y, scores, aim, columns
+            Labels, scores, costs and the columns that these name, as for
+            :func:`cutscore.choose_by_row`.
+        subject_to, prior, confidence, calibrator, weight, unit, period, exposure, positive
+            As there.
+        threshold
+            A threshold that is given, on the gap between the odds of a row and those from which
+            flagging it pays.
+        evidence, score, reverse, labels, provenance
+            As for :meth:`choose`.
+
+        Examples
+        --------
+        >>> import cutscore as cs, numpy as np
+        >>> rng = np.random.default_rng(0)
+        >>> y = rng.random(5000) < 0.04
+        >>> score = rng.normal(size=5000) + 2 * y
+        >>> amount = rng.lognormal(3.5, 1, 5000).round(2)
+        >>> p = cs.Policy.choose_by_row(
+        ...     y, score, cs.Costs(fp=4, fn="amount"), {"amount": amount}, calibrator="platt"
+        ... )
+        >>> p.rule
+        'flag if LLR(score) + ln(amount / 4) ≥ 3.266, that is, if odds × amount ≥ 1.098 × 4'
+        >>> p.decide([1.5, 1.5], columns={"amount": [20, 2000]})
+        array([False,  True])
+        """
+        x: Any = scores
+        if reverse:
+            x = 0.0 - score_column(as_vector(scores, "score")).astype(np.float64)
+        point = choose_by_row(
+            *(y, x, aim, columns),
+            subject_to=subject_to,
+            prior=prior,
+            confidence=confidence,
+            calibrator=calibrator,
+            weight=weight,
+            unit=unit,
+            period=period,
+            exposure=exposure,
+            positive=positive,
+            threshold=threshold,
+        )
+        return cls.from_row_point(
+            point,
+            evidence=evidence,
+            score=score,
+            reverse=reverse,
+            given=threshold is not None,
+            labels=labels,
+            provenance=provenance,
+        )
+
+    @classmethod
+    def from_row_point(  # noqa: PLR0913 - all but one are options
+        cls,
+        point: RowCostPoint,
+        *,
+        evidence: str = "auto",
+        score: str = "score",
+        reverse: bool = False,
+        given: bool = False,
+        labels: Labels | None = None,
+        provenance: Provenance | None = None,
+    ) -> Policy:
+        """The policy of a decision by the costs of each row; with ``reverse`` of −score."""
+        rows = point.rows
+        if rows is None or rows.score is None:
+            raise DataError(BadArgument("point", "have its rows"))
+        rows.costs.needs_names()
+        s = sweep(rows.positive, rows.score, rows.weight, squares=rows.weight is not None)
+        known = _known_periods(point.question)
+        clusters = None if rows.unit is None else int(rows.unit.max()) + 1
+        return cls(
+            aim=point.question,
+            cuts=Cuts((point.threshold,)),
+            calibrator=rows.calibrator,
+            evidence=Evidence.of(s, evidence, units=clusters, periods=known),
+            labels=labels or Labels(),
+            provenance=_with_digest(provenance or Provenance(), s),
+            promises=promises_of(point, given=given, of_scores=s),
+            score=score,
+            reverse=reverse,
+            given=given,
+            feasible=point.feasible,
+            row_costs=RowEvidence.of(point, evidence),
+        )
+
     # -------------------------------------------------------------------------------------- facts
 
     @property
@@ -533,6 +659,8 @@ class Policy(Card):
     @derived
     def point(self) -> OperatingPoint:
         """The operating point on the evidence; with ``reverse`` that of −score."""
+        if self.row_costs is not None:
+            return self._row_point(self.aim)
         cuts = CutPair(*(_turned(t, self.reverse) for t in (self.cuts.review, self.cuts.block)))
         try:
             found = point_at(self.sweep, self._aim_of_all, cuts)
@@ -541,6 +669,23 @@ class Policy(Card):
         # Given thresholds are not chosen again on folds: what to expect of them was said.
         among = Promised(self.aim, self.promises, given=True) if self.given else None
         return replace(found, feasible=self.feasible, among=among)
+
+    def _row_point(self, aim: Aim, threshold: float | None = None) -> RowCostPoint:
+        """The decision by the costs of each row, on the evidence."""
+        assert self.row_costs is not None
+        assert aim.costs is not None
+        money = self.row_costs.money(aim.costs)
+        at = self.threshold if threshold is None else threshold
+        try:
+            found = point_of_money(money, aim, at)
+        except UndefinedError:  # a guarantee that needs every score: what is seen on the rows
+            found = point_of_money(money, aim.on_rows, at)
+        return replace(
+            found,
+            feasible=self.feasible,
+            uniform=self.row_costs.uniform,
+            among=Promised(aim, self.promises, given=self.given),
+        )
 
     @property
     def objective_words(self) -> str:
@@ -566,6 +711,10 @@ class Policy(Card):
     @property
     def rule(self) -> str:
         """The decision in words."""
+        if self.row_costs is not None:
+            point = self.point
+            assert isinstance(point, RowCostPoint)
+            return point.rule_text(self.score, reverse=self.reverse)
         if self.cuts.groups and self.groups is not None:
             side = "≤" if self.reverse else "≥"
             return f"flag {self.score} {side} the threshold of its {shown(self.groups.column)}"
@@ -582,13 +731,20 @@ class Policy(Card):
 
     # ---------------------------------------------------------------------------------- decisions
 
-    def decide(self, scores: ArrayLike, groups: ArrayLike | None = None) -> NDArray[Any]:
+    def decide(
+        self,
+        scores: ArrayLike,
+        groups: ArrayLike | None = None,
+        columns: Mapping[str, ArrayLike] | None = None,
+    ) -> NDArray[Any]:
         """Whether to flag each score. Of two thresholds: 0 to pass, 1 to review, 2 to block it, as
         int8. NaN is refused.
 
         ``groups`` has the group of each score, where groups have thresholds of their own; one that
-        has none is refused.
+        has none is refused. ``columns`` has what the costs of each row are computed from.
         """
+        if self.row_costs is not None:
+            return decide_scores(self.row_gaps(scores, columns), self.cuts.thresholds)
         if not self.cuts.groups or self.groups is None:
             return decide_scores(scores, self.cuts.thresholds, reverse=self.reverse)
         if groups is None:
@@ -596,6 +752,20 @@ class Policy(Card):
             raise DataError(BadArgument("groups", rule))
         x = as_vector(scores, "scores")
         return self.decide_known(x, self.groups.numbers(groups, len(x)))
+
+    def row_gaps(self, scores: ArrayLike, columns: Mapping[str, ArrayLike] | None) -> Floats:
+        """By how much the odds of each row exceed those from which flagging it pays, as logarithms
+        and without the prior: what the threshold is on, where costs differ by row."""
+        costs = self.aim.costs
+        if self.row_costs is None or costs is None or self.calibrator is None:
+            why = "are the same for all rows of this policy"
+            raise UndefinedError(Undefined("costs", why, "Leave out the columns."))
+        x = score_column(as_vector(self.towards(scores), "score"))
+        missing = np.isnan(x)
+        if missing.any():
+            where = Where(int(missing.argmax()), "score")
+            raise DataError(ValueMissing("score", "NaN", where=where))
+        return gaps_of(costs, self.calibrator, x, columns)
 
     def decide_known(self, scores: NDArray[Any], numbers: NDArray[np.int64]) -> NDArray[Any]:
         """The same for groups by their numbers, which all have a threshold."""
@@ -616,15 +786,15 @@ class Policy(Card):
     def llr(self, scores: ArrayLike) -> Floats:
         """The log-likelihood ratio of each score."""
         calibrator = self.needs_calibrator("a log-likelihood ratio")
-        return np.asarray(calibrator.llr(self._towards(scores)))
+        return np.asarray(calibrator.llr(self.towards(scores)))
 
     def probability(self, scores: ArrayLike, prior: float | None = None) -> Floats:
         """P(positive) of each score where the share ``prior`` is positive; its own if left out."""
         calibrator = self.needs_calibrator("a probability")
         at = self.prior if prior is None else prior
-        return np.asarray(calibrator.probability(self._towards(scores), at))
+        return np.asarray(calibrator.probability(self.towards(scores), at))
 
-    def _towards(self, scores: ArrayLike) -> Any:
+    def towards(self, scores: ArrayLike) -> Any:
         """The scores, of which high ones mean positive."""
         if not self.reverse:
             return scores
@@ -687,6 +857,8 @@ class Policy(Card):
         )
         if of_groups:
             return self._revised_groups(aim, of_groups, threshold)
+        if self.row_costs is not None or (costs is not None and costs.by_row):
+            return self._revised_rows(aim, threshold)
         point = self._chosen(aim, threshold)
         given = threshold is not None
         # Rows of one unit are no independent evidence, and which are is not known here.
@@ -750,8 +922,48 @@ class Policy(Card):
         changes["groups"] = replace(changes["groups"], evidence=self.groups.evidence)
         return replace(self, aim=point.aim, given=given, **changes)
 
+    def _revised_rows(self, aim: Aim, threshold: Threshold | None) -> Policy:
+        """The same for costs of each row: the money of the evidence is that of new costs but for
+        constant factors, or the rows are needed."""
+        old, new = self.aim.costs, aim.costs
+        if self.row_costs is None or old is None or new is None or not new.by_row:
+            why = "needs the rows, since the policy stores " + (
+                "no amounts" if self.row_costs is None else "the money of its own costs only"
+            )
+            hint = "Choose a policy on the rows again."
+            raise UndefinedError(Undefined("this objective", why, hint))
+        self._needs_known(aim)
+        evidence = self.row_costs.rescaled(old, new)
+        given = threshold is not None
+        at = None if threshold is None else check_threshold(threshold)
+        try:
+            point = point_of_money(evidence.money(new), aim, at)
+        except UndefinedError as error:
+            raise _with_way_out(error) from error
+        known = self.evidence.units is None and self.evidence.periods is None
+        return replace(
+            self,
+            aim=aim,
+            evidence=replace(self.evidence, periods=_known_periods(aim)),
+            cuts=Cuts((point.threshold,)),
+            promises=promises_of(point, given=given, of_scores=self.sweep) if known else {},
+            given=given,
+            feasible=point.feasible,
+            row_costs=evidence,
+        )
+
     def _chosen(self, aim: Aim, threshold: Threshold | None) -> OperatingPoint:
         """What the evidence says for an aim; with ``reverse`` of −score."""
+        self._needs_known(aim)
+        try:
+            if threshold is None:
+                return choose(self.sweep, aim)
+            return point_at(self.sweep, aim, _given_cuts(aim, threshold, self.reverse))
+        except UndefinedError as error:
+            raise _with_way_out(error) from error
+
+    def _needs_known(self, aim: Aim) -> None:
+        """Raise if an aim needs clusters or periods, which no file has."""
         if aim.confidence is not None and self.evidence.units is not None:
             hint = "Choose the policy on the rows again, with units."
             raise UndefinedError(CountsRows("a limit with a confidence", hint, "clusters"))
@@ -759,12 +971,6 @@ class Policy(Card):
             why = "needs the rows with their periods, and the policy has none"
             hint = "Choose the policy on the rows again, with periods."
             raise UndefinedError(Undefined("a limit per period", why, hint))
-        try:
-            if threshold is None:
-                return choose(self.sweep, aim)
-            return point_at(self.sweep, aim, _given_cuts(aim, threshold, self.reverse))
-        except UndefinedError as error:
-            raise _with_way_out(error) from error
 
     def _aimed(  # noqa: PLR0913 - the options of users
         self,
@@ -823,6 +1029,7 @@ class Policy(Card):
         period: ArrayLike | None = None,
         exposure: int | None = None,
         groups: ArrayLike | None = None,
+        columns: Mapping[str, ArrayLike] | None = None,
     ) -> PolicyCheck:
         """Compare what was promised with what happened on labelled rows.
 
@@ -843,6 +1050,8 @@ class Policy(Card):
         groups
             The group of each row, if the policy knows of groups: promises and limits of each group
             are tested as well, with Holm's correction over all tests.
+        columns
+            The columns that costs of each row are computed from.
 
         Examples
         --------
@@ -865,6 +1074,7 @@ class Policy(Card):
             period=period,
             exposure=exposure,
             groups=groups,
+            columns=columns,
         )
 
     # ------------------------------------------------------------------------------------ merging
@@ -1049,15 +1259,16 @@ def calibration_words(calibrator: Calibrator, reverse: bool = False) -> str:
 
 
 def promises_of(
-    point: OperatingPoint, *, given: bool = False, scores: int = 1
+    point: OperatingPoint, *, given: bool = False, scores: int = 1, of_scores: Sweep | None = None
 ) -> dict[str, Expected]:
     """What to expect on new rows: of what was aimed at, of the usual rates and of the AUC.
 
     Of a threshold that was given there was no choice to account for: it has the intervals of the
     rows. Where a choice can't be repeated, since a precision is guaranteed, rates have intervals
-    that hold for all cuts at once, of all ``scores`` that were compared.
+    that hold for all cuts at once, of all ``scores`` that were compared. The AUC is that of
+    ``of_scores``, if thresholds are not on the score itself.
     """
-    aim, s = point.question, point.sweep
+    aim, s = point.question, point.sweep if of_scores is None else of_scores
     wanted: dict[str, Any] = {point.objective: aim.goal}
     for name in THREE_WAY_RATES if aim.three_way else RATES:
         wanted.setdefault(name, name)
@@ -1066,6 +1277,9 @@ def promises_of(
         found = _of_given(point, measure) if given else expectation(point, measure, aim.level)
         if found is not None and all(map(isfinite, found)):
             out[name] = found
+    if isinstance(point, RowCostPoint):
+        saved = point.expect_saving(level=aim.level)
+        out |= {} if saved is None else {"saving": saved}
     if not given and not out:
         out = _certain(point, scores)
     with suppress(CutscoreError):
@@ -1145,6 +1359,10 @@ def merged(a: Policy, b: Policy) -> Policy:
         "negative label": lambda p: (p.labels.negative, _label(p.labels.negative)),
         "direction": lambda p: (p.reverse, f"{'low' if p.reverse else 'high'} scores for positive"),
     }
+    if (a.row_costs or b.row_costs) is not None:
+        why = "needs the rows, since each policy has a calibrator of its own"
+        hint = "Choose one policy on the rows of both."
+        raise UndefinedError(Undefined("merging decisions by the costs of each row", why, hint))
     if (a.groups or b.groups) is not None:
         same["groups"] = lambda p: (_question_of(p), _question_words(p))
     if a.given or b.given:

@@ -36,6 +36,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from cutscore.comparison.group_sweeps import sweeps_by_group
+from cutscore.comparison.row_costs import choose_by_row
 from cutscore.comparison.rows import periods as periods_of
 from cutscore.core.checks import as_array
 from cutscore.core.errors import CutscoreError, DataError, UndefinedError
@@ -49,9 +50,10 @@ from cutscore.core.types import Array, ArrayLike, Label
 from cutscore.decision.choice import CutPair, OperatingPoint, point_at
 from cutscore.decision.groups import OTHERS
 from cutscore.decision.normal import is_normal
+from cutscore.decision.row_costs import RowCostPoint
 from cutscore.decision.verdict import FEWEST
 from cutscore.inference.auc import auc_interval
-from cutscore.inference.periods import Periods
+from cutscore.inference.periods import Periods, as_periods
 from cutscore.inference.placements import effective, sizes_of
 from cutscore.inference.rates import clopper_pearson, wilson
 from cutscore.inference.selection import Expected
@@ -245,6 +247,7 @@ def check(  # noqa: PLR0913 - options have names
     period: ArrayLike | None = None,
     exposure: int | None = None,
     groups: ArrayLike | None = None,
+    columns: Mapping[str, ArrayLike] | None = None,
 ) -> PolicyCheck:
     """Each promise and each limit of a policy beside what labelled rows show."""
     level = policy.aim.level if level is None else check_level(level)
@@ -263,10 +266,23 @@ def check(  # noqa: PLR0913 - options have names
     periods = None
     if period is not None:
         periods = periods_of(y, scores, period, exposure=exposure, positive=positive)
-    for outside in novelty(policy, s):
+    total = s.negated() if policy.reverse else s
+    for outside in novelty(policy, total):
         if outside.share > 0.5:  # scores of another model or scale: nothing can be compared
             raise DataError(outside)
-    total = s.negated() if policy.reverse else s
+    if policy.row_costs is not None:
+        rows = tuple(one for one in policy.aim.limits if one.period is None)
+        aim = replace(policy.aim.on_rows, limits=rows, periods=None)
+        found = choose_by_row(
+            *(y, policy.towards(scores), aim, columns),
+            calibrator=policy.needs_calibrator("a check"),
+            weight=weight,
+            period=period,
+            exposure=exposure,
+            positive=positive,
+            threshold=policy.threshold,
+        )
+        return _CheckedByRow(policy, total, level, found).result()
     if policy.groups is None or groups is None:
         if periods is not None and policy.reverse:
             periods = periods.negated()
@@ -295,8 +311,12 @@ def _labelled(policy: Policy, y: Array) -> tuple[Any, Any]:
 class _Checked:
     """A policy and the sweep of the rows that it is checked on, with their periods."""
 
+    scores: Sweep
+    """The sweep of the scores themselves; thresholds may be on something else."""
+
     def __init__(self, policy: Policy, s: Sweep, level: float, periods: Periods | None) -> None:
         self.policy, self.s, self.level, self.periods = policy, s, level, periods
+        self.scores = s
         self.aim = policy.aim
         if periods is not None:
             periods.check(s)
@@ -325,7 +345,7 @@ class _Checked:
             for one, p in zip(raw, adjusted, strict=True)
         )
         limits = tuple(self.limits())
-        findings = (*self.same(), *self.few(), *novelty(self.policy, self.s))
+        findings = (*self.same(), *self.few(), *novelty(self.policy, self.scores))
         state, headline = _verdict(promises, limits, findings)
         return PolicyCheck(
             state,
@@ -346,8 +366,8 @@ class _Checked:
     def observed(self, name: str) -> Expected | None:
         with suppress(CutscoreError):
             if name == "auc":
-                low, high = auc_interval(self.s, level=self.level)
-                return Expected(self.s.auc, low, high, self.level)
+                low, high = auc_interval(self.scores, level=self.level)
+                return Expected(self.scores.auc, low, high, self.level)
             rows = [one for one in self.aim.limits if one.period is None]
             limited = [one for one in rows if one.measure.name == name]
             if limited:  # the same interval as beside the limit
@@ -416,7 +436,7 @@ class _Checked:
         return Outcome("prevalence", then or unknown, now, p, agrees)
 
     def same(self) -> Iterator[SameRows]:
-        if digest_of(self.s) == self.policy.provenance.digest:
+        if digest_of(self.scores) == self.policy.provenance.digest:
             yield SameRows()
 
     def few(self) -> Iterator[FewRows]:
@@ -428,6 +448,26 @@ class _Checked:
                     yield FewRows(of, rows, self.s.weighted)
 
 
+class _CheckedByRow(_Checked):
+    """A policy by the costs of each row: the threshold is on gaps, the AUC is that of the score."""
+
+    def __init__(self, policy: Policy, scores: Sweep, level: float, point: RowCostPoint) -> None:
+        self.choice = point
+        periods = as_periods(point.question.periods)
+        super().__init__(
+            policy, point.sweep, level, periods if isinstance(periods, Periods) else None
+        )
+        self.scores = scores
+
+    def at_cuts(self) -> OperatingPoint:
+        return self.choice
+
+    def observed(self, name: str) -> Expected | None:
+        if name == "saving":
+            return self.choice.saving_as_given(self.level)
+        return super().observed(name)
+
+
 class _CheckedGroup(_Checked):
     """The same of one group, or of several that were tested together."""
 
@@ -436,6 +476,7 @@ class _CheckedGroup(_Checked):
         cuts = {name: point.thresholds[name] for name in parts}
         s = reduce(add, parts.values())
         self.policy, self.s, self.level, self.periods = policy, s, whole.level, None
+        self.scores = s
         # A group has the share of positives that it has.
         self.aim = replace(policy.aim, limits=point.each, prior=None)
         self.point = _point_of_groups(self.aim, parts, cuts)

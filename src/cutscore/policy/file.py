@@ -31,6 +31,13 @@ _GROUP_RULES = (
     "flag iff score <= the threshold of the row's group",
 )
 
+_ROW_RULES = (
+    "flag iff LLR + ln((fn + tp) / (fp + tn)) >= threshold",
+    "flag iff LLR of -score + ln((fn + tp) / (fp + tn)) >= threshold",
+)
+
+_OPTIONAL = ("groups", "row_costs")
+
 _T = TypeVar("_T")
 
 
@@ -38,10 +45,12 @@ def as_dict(p: Policy) -> dict[str, Any]:
     values = {f.name: to_plain(getattr(p, f.name)) for f in fields(p)}
     # Last, since it is long.
     evidence = values.pop("evidence")
-    groups = values.pop("groups")
-    if groups is not None:
-        values["groups"] = groups
+    for name in _OPTIONAL:
+        part = values.pop(name)
+        if part is not None:
+            values[name] = part
     rules = _GROUP_RULES if p.cuts.groups else _THREE_WAY_RULES if p.three_way else _RULES
+    rules = rules if p.row_costs is None else _ROW_RULES
     return {"format": FORMAT, "rule": rules[p.reverse]} | values | {"evidence": evidence}
 
 
@@ -53,8 +62,8 @@ def as_text(p: Policy) -> str:
 def from_dict(data: object, where: str = "") -> Policy:
     saved = check_format(data, FORMAT)
     values = {name: value for name, value in saved.items() if name not in ("format", "rule")}
-    # Policies of no groups have no such field.
-    policy: Policy = read_fields(Policy, {"groups": None} | values, where)
+    # Most policies have no such field.
+    policy: Policy = read_fields(Policy, dict.fromkeys(_OPTIONAL) | values, where)
     return policy
 
 

@@ -9,6 +9,7 @@ from cutscore.measures.registry import WORDS, is_rate
 
 _NAMES = WORDS | {
     "cost": "cost per 1,000 cases",
+    "saving": "saving per 1,000 cases beside flagging none",
     "auc": "AUC",
     "prevalence": "prevalence",
 }
@@ -48,7 +49,7 @@ def figure_text(
     name: str, value: float, span: Interval | None = None, *, level: bool = True
 ) -> str:
     """A value in the same units, with or without an interval."""
-    factor = 1000 if name == "cost" else 1
+    factor = 1000 if name in ("cost", "saving") else 1
     if span is not None:
         span = Interval(factor * span.low, factor * span.high, span.level)
     rate = name == "prevalence" or is_rate(name)

@@ -258,3 +258,18 @@ class GroupsNotUnits(Note, code="groups-not-units"):
 def about(notice: Notice, score: object) -> Finding:
     """A notice about one of several scores."""
     return notice if score is None else notice.at(part=str(score))
+
+
+class FewAmounts(Notice, code="few-amounts"):
+    """A few positives have most of the money, so that its interval may be too narrow."""
+
+    rows: float
+    """How many positives of equal amounts would tell as much."""
+    example = {"rows": 6.2}
+
+    def hint(self, on: Surface) -> str:
+        return "Intervals of costs and savings may be too narrow; more positives would help."
+
+    def text(self, on: Surface) -> str:
+        what = f"The effective number of positives, by their amounts, is {self.rows:.3g}."
+        return f"{what} {self.hint(on)}"

@@ -295,3 +295,29 @@ class GroupUnknown(Finding, code="group-unknown"):
             f"group {shown(self.group)} has no threshold; known groups: {names}. Pass a default "
             "threshold for other groups, or choose again with rows of this group."
         )
+
+
+class RowCostUnfit(Finding, code="row-cost-unfit"):
+    """The cost of an error in a row, or a number that it is computed from, is missing, infinite or
+    negative."""
+
+    name: str
+    """"fn" or "fp"; "column" if a column is at fault."""
+    written: str
+    """The formula, or the column."""
+    value: float
+    benefit: float = 0.0
+    """What the right decision brings in besides."""
+    example = {"name": "fn", "written": "0.8*amount", "value": -4.0, "where": Where(3, "fn")}
+
+    def text(self, on: Surface) -> str:
+        where = self.where or Where()
+        row = on.place(replace(where, parameter=None, column=None))
+        missing = self.value != self.value
+        what = "missing" if missing else f"{self.value:.6g}"
+        if self.name == "column":
+            rule = "Costs need a finite number in each row; drop such rows or fill in the value."
+            return f"{row} has no finite number in {shown(self.written)}: it is {what}. {rule}"
+        of = f"the cost {self.name}" + ("" if self.written == self.name else f" = {self.written}")
+        plus = f" with the benefit {self.benefit:g}" if self.benefit else ""
+        return f"{of} must be at least 0 and finite{plus} in each row; in {row} it is {what}."

@@ -336,3 +336,16 @@ class GroupsInfeasible(Finding, code="groups-infeasible"):
             "confidence on these rows. More rows, a lower confidence level or a weaker limit would "
             "help."
         )
+
+
+class CostsByRow(Finding, code="costs-by-row"):
+    """Costs differ by row, where one cost for all rows is needed."""
+
+    costs: str
+    example = {"costs": "fn='amount'"}
+
+    def text(self, on: Surface) -> str:
+        way = "Use numbers, or cutscore choose"
+        if on.name == "python":
+            way = "Use numbers, or choose_by_row and Policy.choose_by_row"
+        return f"{self.costs} differs by row, and this needs costs that are the same. {way}."

@@ -1,0 +1,798 @@
+"""Costs that differ by row: what the decision about each row is worth, and the best cut.
+
+Flagging row i pays if p·missᵢ ≥ (1 − p)·alarmᵢ, where missᵢ = fnᵢ + tp, alarmᵢ = fpᵢ + tn and p is
+the probability of the row. With the odds p/(1 − p) = clr · exp(LLR) that is
+
+    gapᵢ = LLRᵢ − ln(alarmᵢ / missᵢ) ≥ −ln clr.
+
+So the gap is a score like any other. Its sweep has every decision of the form "gap ≥ c" there is,
+and the money at stake in place of the counts says what each costs. The best cut is found among all
+of them; where the probabilities are right it is near −ln clr. Limits count rows, and are those of
+any score.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from math import exp, inf
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cutscore.calibration.calibrators import Calibrator
+from cutscore.calibration.fitting import calibrate
+from cutscore.calibration.methods import candidate
+from cutscore.core.errors import CutscoreError, DataError, UndefinedError
+from cutscore.core.findings.arguments import BadArgument
+from cutscore.core.findings.base import Finding
+from cutscore.core.findings.report import FewAmounts
+from cutscore.core.frozen import Frozen, derived
+from cutscore.decision.choice import (
+    Baseline,
+    OperatingPoint,
+    Promised,
+    allowed_cuts,
+    limit_statuses,
+    place_threshold,
+    rules_of,
+)
+from cutscore.inference.guarantee import Rule, split_error
+from cutscore.inference.means import Moments, mean_interval
+from cutscore.inference.periods import Periods, ratio_over
+from cutscore.inference.placements import effective
+from cutscore.inference.selection import Expected, effort, is_large, ratio_cells
+from cutscore.measures.aim import Aim
+from cutscore.measures.confusion import Confusion
+from cutscore.measures.costs import Costs, Stakes
+from cutscore.measures.expression import Expression
+from cutscore.measures.limits import Limit
+from cutscore.measures.prior import log_odds
+from cutscore.measures.registry import Objective
+from cutscore.sweeps.curves import from_zero
+from cutscore.sweeps.sweep import EqualRows, Floats, Sweep, sweep
+
+if TYPE_CHECKING:
+    from cutscore.decision.choice import Chosen
+
+Bools = NDArray[np.bool_]
+
+FEWEST = 10
+"""If the money at stake comes from fewer positives than this, effectively, its interval may be too
+narrow."""
+
+
+def gaps(llr: Floats, stakes: Stakes) -> Floats:
+    """How far the odds of each row are above those from which flagging pays at even odds, as
+    logarithms; −inf where flagging gains nothing, since then it is left alone."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        gap = llr - (np.log(stakes.alarm) - np.log(stakes.miss))
+    gap[~(stakes.miss > 0) | np.isnan(gap)] = -inf
+    return np.asarray(gap, np.float64)
+
+
+_COLUMNS = ("positive", "score", "miss", "alarm", "gap", "weight", "unit", "period")
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class RowCosts(Frozen):
+    """Rows with what is at stake in each.
+
+    Parameters
+    ----------
+    costs : Costs
+        The costs.
+    positive : array of bool
+        Whether each row is positive.
+    score : array of float or None
+        Its score; None of a policy from a file.
+    miss, alarm : array of float
+        What it gains by being flagged if it is positive, and loses by it if it is negative.
+    gap : array of float
+        See :func:`gaps`.
+    calibrator : Calibrator or None
+        From the score to the LLR.
+    method : str or None
+        How to fit the calibrator to other rows; None if it was given.
+    weight : array of float, optional
+        The weight of each row.
+    unit, period : array of int, optional
+        The cluster and the period of each row, from 0 on.
+    """
+
+    costs: Costs
+    positive: Bools
+    score: Floats | None
+    miss: Floats
+    alarm: Floats
+    gap: Floats
+    calibrator: Calibrator | None
+    method: str | None = None
+    weight: Floats | None = None
+    unit: NDArray[np.int64] | None = None
+    period: NDArray[np.int64] | None = None
+
+    @classmethod
+    def of(
+        cls,
+        costs: Costs,
+        positive: Bools,
+        score: Floats,
+        stakes: Stakes,
+        calibrator: Calibrator | str,
+        **more: NDArray[Any] | None,
+    ) -> RowCosts:
+        """Of checked columns."""
+        method = None
+        if isinstance(calibrator, str):
+            s = sweep(positive, score, more.get("weight"))
+            s.needs_both_classes("probabilities, which costs of each row need")
+            asked, calibrator = calibrator, calibrate(s, calibrator)
+            comparison = getattr(calibrator, "comparison", None)
+            method = asked if comparison is None else comparison.chosen
+        gap = gaps(np.array(calibrator.llr(score), np.float64), stakes)
+        return cls._adopt(costs, positive, score, *stakes, gap, calibrator, method, **more)
+
+    @classmethod
+    def of_money(cls, costs: Costs, money: MoneySweep) -> RowCosts | None:
+        """The rows of a file that has what is at stake at each gap: those of one gap and class
+        share it evenly. None if they have weights."""
+        s = money.counts
+        if s.weighted:
+            return None
+        gap = np.append(np.repeat(s.threshold, s.pos), np.repeat(s.threshold, s.neg))
+        miss, alarm = (
+            np.repeat(np.divide(mass, rows, where=rows > 0, out=mass * 0.0) / money.scale, rows)
+            for mass, rows in ((money.gain, s.pos), (money.loss, s.neg))
+        )
+        positive = np.arange(len(gap)) < len(miss)
+        stakes = [np.zeros(len(gap)) for _ in range(2)]
+        stakes[0][positive], stakes[1][~positive] = miss, alarm
+        return cls._adopt(costs, positive, None, *stakes, gap, None)
+
+    def __len__(self) -> int:
+        """How many rows there are."""
+        return len(self.gap)
+
+    def __repr__(self) -> str:
+        return f"{len(self):,} rows with {self.costs!r}"
+
+    @property
+    def stake(self) -> Floats:
+        """What is lost by a wrong decision about each row, times its weight."""
+        out = np.where(self.positive, self.miss, self.alarm)
+        return out if self.weight is None else out * self.weight
+
+    def at(self, rows: NDArray[Any]) -> RowCosts:
+        """Some of the rows."""
+        columns: Any = {
+            name: None if (column := getattr(self, name)) is None else column[rows]
+            for name in _COLUMNS
+        }
+        return replace(self, **columns)
+
+    def recalibrated(self, train: NDArray[np.intp]) -> RowCosts:
+        """The same rows with a calibrator that was fitted to some of them."""
+        if self.method is None or self.score is None:
+            return self
+        w = None if self.weight is None else self.weight[train]
+        s = sweep(self.positive[train], self.score[train], w)
+        fit = candidate if self.method not in ("auto", "logistic", "gaussian") else calibrate
+        calibrator = fit(s, self.method)
+        llr = np.array(calibrator.llr(self.score), np.float64)
+        gap = gaps(llr, Stakes(self.miss, self.alarm))
+        return replace(self, calibrator=calibrator, gap=gap)
+
+    def outcomes(self, flagged: Floats) -> Floats:
+        """What each row costs if so much of it is flagged: a share from 0 to 1."""
+        c = self.costs
+        return np.where(
+            self.positive, self.miss * (1 - flagged) - c.tp, self.alarm * flagged - c.tn
+        )
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class MoneySweep(Frozen):
+    """What flagging the rows of each gap is worth; money is counted in units of 1/scale.
+
+    Parameters
+    ----------
+    counts : Sweep
+        The rows at each gap.
+    gain, loss : array of float
+        What the positives of each gap gain by being flagged, and the negatives lose: whole numbers
+        if ``scale`` makes whole numbers of all amounts.
+    gain2, loss2 : array of float
+        Sums of squares of the same.
+    scale : int
+        How many units one has: 100 if costs are in cents.
+    tp, tn : float
+        Benefits of the right decision, which are the same for all rows.
+    """
+
+    counts: Sweep
+    gain: Floats
+    loss: Floats
+    gain2: Floats
+    loss2: Floats
+    scale: int = 1
+    tp: float = 0.0
+    tn: float = 0.0
+
+    @classmethod
+    def of(cls, rows: RowCosts, *, squares: bool = True) -> MoneySweep:
+        """Of rows."""
+        counts = sweep(rows.positive, rows.gap, rows.weight, squares=rows.weight is not None)
+        stake = rows.stake
+        scale = scale_of(stake)
+        units = np.rint(stake * scale) if scale > 1 else stake
+        one = np.zeros(len(counts))
+        out = {name: one.copy() for name in ("gain", "loss", "gain2", "loss2")}
+        if (units > 0).any():
+            m = sweep(rows.positive, rows.gap, units, squares=squares)
+            at = np.searchsorted(-counts.threshold, -m.threshold)
+            for name, mass in zip(out, (m.pos, m.neg, m.pos2, m.neg2), strict=True):
+                if mass is not None:
+                    out[name][at] = mass
+        return cls._adopt(counts, **out, scale=scale, tp=rows.costs.tp, tn=rows.costs.tn)
+
+    @property
+    def alike(self) -> tuple[float, float]:
+        """What flagging nothing costs in all, and flagging everything."""
+        s = self.counts
+        missed = float(self.gain.sum()) / self.scale - self.tp * float(s.P)
+        alarms = float(self.loss.sum()) / self.scale - self.tn * float(s.N)
+        return missed - self.tn * float(s.N), alarms - self.tp * float(s.P)
+
+    def by_class(self, cut: int) -> tuple[float, float]:
+        """What positives and negatives cost in all, where so many of the gaps are flagged."""
+        s = self.counts
+        missed = float(self.gain[cut:].sum()) / self.scale - self.tp * float(s.P)
+        return missed, float(self.loss[:cut].sum()) / self.scale - self.tn * float(s.N)
+
+    def value(self, cut: int, prior: float | None) -> float:
+        """The cost per case, where the share ``prior`` is positive."""
+        missed, alarms = self.by_class(cut)
+        return _per_case(missed, alarms, self.counts, prior)
+
+    def trivial(self, prior: float | None) -> dict[str, float]:
+        """The cost per case of flagging nothing, and everything."""
+        cuts = {"flag none": 0, "flag all": len(self.counts)}
+        return {name: self.value(cut, prior) for name, cut in cuts.items()}
+
+    def moments(self, cut: int, *, saved: bool = False) -> tuple[Moments, Moments]:
+        """The moments of what positives and negatives cost; or of what they cost less than where
+        nothing is flagged."""
+        flagged = np.arange(len(self.gain)) < cut
+        sides = (
+            (self.counts.pos, self.gain, self.gain2, flagged == saved, 1.0, -self.tp),
+            (self.counts.neg, self.loss, self.loss2, flagged, -1.0 if saved else 1.0, -self.tn),
+        )
+        out = []
+        for rows, mass, square, counted, sign, shift in sides:
+            some = counted & (mass > 0)
+            equal = EqualRows.made(mass[some], square[some])
+            rest = max(round(float(np.sum(rows))) - int(equal.rows.sum()), 0)
+            values = np.append(sign * equal.each / self.scale, 0.0) + (0.0 if saved else shift)
+            out.append(Moments.of(values, np.append(equal.rows, rest)))
+        return out[0], out[1]
+
+
+def _per_case(missed: float, alarms: float, s: Sweep, prior: float | None) -> float:
+    if prior is None:
+        return (missed + alarms) / float(s.P + s.N)
+    return prior * missed / float(s.P) + (1 - prior) * alarms / float(s.N)
+
+
+def scale_of(amounts: Floats) -> int:
+    """The smallest power of ten up to 10⁶ that makes whole numbers of all amounts, so that their
+    sums are exact; 1 if none does.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from cutscore.decision.row_costs import scale_of
+    >>> scale_of(np.array([2.5, 19.99])), scale_of(np.array([1 / 3]))
+    (100, 1)
+    """
+    some = amounts[:1000]
+    for scale in (1, 10, 100, 1_000, 10_000, 100_000, 1_000_000):
+        if not (np.rint(some * scale) / scale == some).all():
+            continue
+        whole = np.rint(amounts * scale)
+        if (whole / scale == amounts).all():
+            return scale if float(whole.sum()) < 2.0**53 else 1
+    return 1
+
+
+class Uniform(NamedTuple):
+    """The best single threshold on the score for all rows, whatever is at stake in them."""
+
+    threshold: float
+    value: float
+    """Its cost per case on the same rows."""
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class RowCostPoint(OperatingPoint):
+    """A decision by the costs of each row; see :func:`cutscore.choose_by_row`.
+
+    It is an operating point whose ``threshold`` is one on the gap between the odds of a row and
+    those from which flagging it pays.
+
+    Parameters
+    ----------
+    money : MoneySweep
+        What flagging the rows of each gap is worth.
+    rows : RowCosts or None
+        The rows; None of a policy from a file.
+    uniform : Uniform or None
+        The best single threshold on the score, to compare with.
+
+    Examples
+    --------
+    >>> import cutscore as cs
+    >>> y, score = [1, 0, 1, 0, 0, 1], [0.9, 0.8, 0.6, 0.4, 0.3, 0.2]
+    >>> amount = [20, 10, 500, 30, 900, 5]
+    >>> p = cs.choose_by_row(y, score, cs.Costs(fp=4, fn="amount"), {"amount": amount})
+    >>> p.total, p.baselines
+    (5.0, {'flag none': 525.0, 'flag all': 12.0})
+    """
+
+    money: MoneySweep = None  # type: ignore[assignment]  # never None once it is made
+    rows: RowCosts | None = None
+    uniform: Uniform | None = None
+
+    @property
+    def costs(self) -> Costs:
+        """The costs that it was chosen for."""
+        goal = self.question.goal
+        assert isinstance(goal, Costs)
+        return goal
+
+    @property
+    def factor(self) -> float:
+        """A row is flagged iff its expected loss by a miss, p · (fn + tp), is at least so many
+        times that by a false alarm, (1 − p) · (fp + tn): 1 if probabilities are taken as they
+        are."""
+        at = self.threshold + log_odds(self.prior)
+        return exp(at) if at < 700 else inf
+
+    @property
+    def prior(self) -> float:
+        """The share of positives where it is used: that of the aim, else of the rows."""
+        prior = self.question.prior
+        return self.sweep.prevalence if prior is None else prior
+
+    def rule_text(self, score: str = "score", *, reverse: bool = False) -> str:
+        """The decision in words: what is compared, and what that means for a case."""
+        c = self.costs
+        miss, alarm = (_sum(one, b) for one, b in ((c.fn, c.tp), (c.fp, c.tn)))
+        if self.threshold == inf and not self.confusion.flagged:
+            return "flag nothing"
+        if self.threshold == -inf:
+            return "flag everything"
+        of = f"−{score}" if reverse else score
+        return (
+            f"flag if LLR({of}) + ln({miss} / {alarm}) ≥ {self.threshold!r}, that is, if odds × "
+            f"{miss} ≥ {self.factor:.4g} × {alarm}"
+        )
+
+    @property
+    def total(self) -> float:
+        """What the decisions cost in all on these rows."""
+        return sum(self.money.by_class(self.cut))
+
+    @property
+    def baselines(self) -> dict[str, float]:
+        """What flagging nothing, and everything, costs in all on these rows."""
+        none, everything = self.money.alike
+        return {"flag none": none, "flag all": everything}
+
+    @property
+    def trivial_costs(self) -> dict[str, float] | None:
+        """What a case costs if all are decided alike."""
+        return self.money.trivial(self.question.prior)
+
+    @derived
+    def baseline(self) -> Baseline | None:
+        """What flagging everything or nothing would cost, whichever is less, and the difference
+        that is expected on new rows; None if limits allow neither."""
+        q = self.question
+        values = self.money.trivial(q.prior)
+        limits = [q.on_all_rows(limit) for limit in q.limits]
+        allowed = [
+            (values[name], name)
+            for name, does in self.alike.items()
+            if all(limit.holds(limit.sees(does, does)) for limit in limits)
+        ]
+        if not allowed:
+            return None
+        value, name = min(allowed)
+        with suppress(CutscoreError):
+            saved = self.expect_saving(name)
+            if saved is not None:
+                less = Expected(-saved.value, -saved.high, -saved.low, saved.level)
+                return Baseline(name, value, less)
+        return Baseline(name, value, None)
+
+    def expect_saving(self, baseline: str = "flag none", *, level: float = 0.95) -> Expected | None:
+        """What a case costs less on new rows than by a simpler rule, with its interval: the choice
+        of both is made again on folds.
+
+        Parameters
+        ----------
+        baseline
+            ``"flag none"``, ``"flag all"``, or ``"uniform"`` for the best single threshold on the
+            score.
+        level
+            Confidence level of the interval.
+        """
+        if isinstance(self.among, Promised):
+            return self.among.promises.get("saving") if baseline == "flag none" else None
+        chosen = None if self.trivial else self.chosen
+        if isinstance(chosen, CrossFit):
+            return chosen.saving(baseline, level)
+        if baseline == "uniform" or not (self.trivial or self._many):
+            return None
+        found = self.saving_as_given(level)
+        if baseline == "flag none":
+            return found
+        none, everything = self.money.trivial(self.question.prior).values()
+        shift = everything - none
+        return Expected(found.value + shift, found.low + shift, found.high + shift, level)
+
+    def saving_as_given(self, level: float = 0.95) -> Expected:
+        """What a case costs less than where nothing is flagged, with its interval as at a threshold
+        that was given, not chosen."""
+        return self._interval(self.money.moments(self.cut, saved=True), level)
+
+    def expect_per_period(self, *, level: float = 0.95) -> Expected | None:
+        """What a period costs on new rows, with its interval over periods; None if the period of
+        each row is not known."""
+        periods, chosen = self.question.periods, self.chosen
+        if periods is None or not isinstance(chosen, CrossFit):
+            return None
+        return chosen.per_period(len(periods), level)
+
+    def as_given(self, goal: Objective, level: float = 0.95, method: str | None = None) -> Expected:
+        """A measure with its interval as at a threshold that was given, not chosen."""
+        if not isinstance(goal, Costs) or not goal.by_row:
+            return super().as_given(goal, level, method)
+        self._check_costs(goal)
+        return self._interval(self.money.moments(self.cut), level)
+
+    def _interval(self, parts: tuple[Moments, Moments], level: float) -> Expected:
+        prior = self.question.prior
+        if prior is not None:
+            return mean_interval([(prior, parts[0]), (1 - prior, parts[1])], level)
+        return mean_interval([(1.0, _together(*parts))], level)
+
+    def _check_costs(self, goal: Costs) -> None:
+        if goal != self.costs:
+            rule = "be those that the decision was chosen for: others need the rows"
+            raise DataError(BadArgument("costs", rule, goal))
+
+    def _expect(self, goal: Objective, level: float = 0.95) -> Expected | None:
+        if isinstance(goal, Costs) and goal.by_row:
+            self._check_costs(goal)
+        elif isinstance(goal, Costs):
+            return None
+        if isinstance(self.among, Promised):
+            return self.among.expect(goal, level)
+        if self.trivial or self._many:
+            with suppress(CutscoreError):
+                return self.as_given(goal, level)
+            return None
+        found = self.chosen
+        return None if found is None else found.expect(goal, level)
+
+    @property
+    def _many(self) -> bool:
+        return is_large(self.sweep) or float(self.sweep.P + self.sweep.N) > MOST
+
+    @property
+    def typical(self) -> Confusion | None:
+        """What to expect of as many new rows as these."""
+        if isinstance(self.among, Promised):
+            return self.among.confusion_of(self.confusion)
+        if self.trivial or self._many:
+            return self.confusion
+        return None if self.chosen is None else self.chosen.confusion
+
+    def _choose_again(self) -> Chosen | None:
+        rows = RowCosts.of_money(self.costs, self.money) if self.rows is None else self.rows
+        return None if rows is None or self._many else cross_fit(rows, self.question)
+
+    @derived
+    def findings(self) -> tuple[Finding, ...]:
+        """What should be known: that few positives have most of the money."""
+        rows = effective(float(self.money.gain.sum()), float(self.money.gain2.sum()))
+        return (FewAmounts(rows),) if 0 < rows < FEWEST else ()
+
+
+def _sum(cost: object, benefit: float) -> str:
+    """What is at stake, as a factor of a product."""
+    text = cost.text if isinstance(cost, Expression) else shown_number(cost)
+    if benefit:
+        text += f" {'-' if benefit < 0 else '+'} {abs(benefit):g}"
+    single = text.isidentifier() or text.replace(".", "").isdigit()
+    return text if single else f"({text})"
+
+
+def shown_number(cost: object) -> str:
+    """A cost that is no formula."""
+    return f"{cost:g}" if isinstance(cost, float) else "its cost"
+
+
+def _together(a: Moments, b: Moments) -> Moments:
+    """The moments of two kinds of rows as one."""
+    n = a.rows + b.rows
+    mean = (a.rows * a.mean + b.rows * b.mean) / n
+    second = third = fourth = 0.0
+    for m in (a, b):
+        d, share = m.mean - mean, m.rows / n
+        v = m.variance * max(m.rows - 1, 0) / max(m.rows, 1)
+        second += share * (v + d * d)
+        third += share * (m.third + 3 * d * v + d**3)
+        fourth += share * (m.fourth + 4 * d * m.third + 6 * d * d * v + d**4)
+    return Moments(n, mean, second * n / max(n - 1, 1), third, fourth)
+
+
+def choose_cut(money: MoneySweep, q: Aim, rules: Sequence[Rule]) -> tuple[int, bool]:
+    """The best of all cuts that the limits allow: how many of the gaps are flagged. If they allow
+    none, the best of the nearest, and False."""
+    s = money.counts
+    ok, feasible = allowed_cuts(s, q, rules)
+    gain, loss = from_zero(np.cumsum(money.gain)), from_zero(np.cumsum(money.loss))
+    if q.prior is not None:
+        gain, loss = gain * (q.prior / float(s.P)), loss * ((1 - q.prior) / float(s.N))
+    value = np.where(ok, gain - loss, -inf)
+    # Of equally good cuts the first has the fewest false alarms; others with as few may catch more.
+    fp, first = from_zero(s.fp), int(np.argmax(value))
+    same = int(np.searchsorted(fp, fp[first], side="right"))
+    return same - 1 - int(np.argmax(value[first:same][::-1] == value[first])), feasible
+
+
+def point_of_rows(rows: RowCosts, q: Aim, threshold: float | None = None) -> RowCostPoint:
+    """The best cut for rows, or one that is given."""
+    money = MoneySweep.of(rows)
+    point = point_of_money(money, q, threshold)
+    return replace(point, rows=rows, uniform=uniform_of(rows, q.prior))
+
+
+def point_of_money(money: MoneySweep, q: Aim, threshold: float | None = None) -> RowCostPoint:
+    """The same of money alone."""
+    s = money.counts
+    s.needs_rows("an operating point")
+    if q.prior is not None:
+        s.needs_both_classes("an operating point for another prior")
+    rules, feasible = rules_of(s, q), True
+    if threshold is None:
+        cut, feasible = choose_cut(money, q, rules)
+        threshold = place_threshold(s, cut, rules)
+    else:
+        cut = int(s.cuts(np.array([threshold]))[0])
+    tp, fp = (mass.item() for mass in s.flagged(np.array([cut])))
+    confusion = Confusion(tp, fp, s.P - tp, s.N - fp)
+    status = limit_statuses(q, rules, threshold, confusion)
+    feasible = feasible and all(one.holds for one in status)
+    value = money.value(cut, q.prior)
+    return RowCostPoint(threshold, confusion, value, feasible, status, cut, s, q, money=money)
+
+
+def uniform_of(rows: RowCosts, prior: float | None) -> Uniform | None:
+    """The best single threshold on the score."""
+    found = _best_uniform(rows, prior)
+    if found is None or rows.score is None:
+        return None
+    cost = rows.outcomes((rows.score >= found).astype(np.float64))
+    return Uniform(found, _mean(rows, cost, prior))
+
+
+def _best_uniform(rows: RowCosts, prior: float | None) -> float | None:
+    if rows.score is None:
+        return None
+    stake = rows.stake
+    if prior is not None:
+        share = float(np.average(rows.positive, weights=rows.weight))
+        stake = stake * np.where(rows.positive, prior / share, (1 - prior) / (1 - share))
+    if not (stake > 0).any():
+        return None
+    s = sweep(rows.positive, rows.score, stake)
+    value = from_zero(np.cumsum(s.pos)) - from_zero(np.cumsum(s.neg))
+    if s.threshold[0] == inf:
+        value[0] = -inf
+    return s.threshold_of(int(np.argmax(value)))
+
+
+def _mean(rows: RowCosts, cost: Floats, prior: float | None) -> float:
+    w = np.ones(len(cost)) if rows.weight is None else rows.weight
+    if prior is None:
+        return float(np.average(cost, weights=w))
+    return sum(
+        share * float(np.average(cost[of], weights=w[of]))
+        for of, share in ((rows.positive, prior), (~rows.positive, 1 - prior))
+    )
+
+
+# ----------------------------------------------------------------------------- expected on new rows
+
+MOST = 1_000_000
+"""Of more rows the choice is not made again on folds."""
+_FOLDS = 10
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class CrossFit(Frozen):
+    """What choices on nine tenths of the rows do with the tenth left out; made by
+    :func:`cross_fit`.
+
+    Parameters
+    ----------
+    rows : RowCosts
+        The rows.
+    prior : float or None
+        The share of positives that was asked about.
+    flagged : array of float
+        The share of the choices that flag each row, of those that it was left out of.
+    uniform : array of float
+        The same of the best single threshold.
+    """
+
+    rows: RowCosts
+    prior: float | None
+    flagged: Floats
+    uniform: Floats
+
+    @property
+    def confusion(self) -> Confusion:
+        """What to expect of as many rows."""
+        w = np.ones(len(self.flagged)) if self.rows.weight is None else self.rows.weight
+        y = self.rows.positive
+        cells = [
+            float(np.sum(w[of] * f[of])) for f in (self.flagged, 1 - self.flagged) for of in (y, ~y)
+        ]
+        return Confusion(*cells)
+
+    def expect(self, goal: Objective, level: float = 0.95) -> Expected | None:
+        """A measure on new rows, with its interval."""
+        if isinstance(goal, Costs):
+            return self._mean(self.rows.outcomes(self.flagged), level)
+        found = ratio_cells(goal, self.prior)
+        if found is None or found[9] != 0 or getattr(goal, "is_count", False):
+            return None
+        f, y = self.flagged, self.rows.positive
+        cells = (f * y, f * ~y, (1 - f) * y, (1 - f) * ~y)
+        w = self._weights(found[8])
+        up, down = (
+            w * sum(number * cell for number, cell in zip(numbers, cells, strict=True))
+            for numbers in (found[:4], found[4:8])
+        )
+        by = self._by
+        if by is not None:
+            up, down = (np.bincount(by, column).astype(np.float64) for column in (up, down))
+        some = down != 0
+        if np.count_nonzero(some) < 2:
+            return None
+        return ratio_over(up[some], down[some], level, goal.name)
+
+    def saving(self, baseline: str, level: float) -> Expected | None:
+        """What a case costs less than by a simpler rule."""
+        names = {"flag none": 0.0, "flag all": 1.0}
+        one = np.ones(len(self.flagged))
+        other = self.uniform if baseline == "uniform" else names[baseline] * one
+        return self._mean(self.rows.outcomes(other) - self.rows.outcomes(self.flagged), level)
+
+    def per_period(self, number: int, level: float) -> Expected | None:
+        """What all rows of a period cost, with its interval over periods."""
+        period = self.rows.period
+        if period is None or number < 2:
+            return None
+        w = self._weights(-1.0 if self.prior is None else self.prior)
+        sums = np.bincount(period, w * self.rows.outcomes(self.flagged), number)
+        return mean_interval([(1.0, Moments.of(np.asarray(sums, np.float64)))], level)
+
+    @property
+    def _by(self) -> NDArray[np.int64] | None:
+        return self.rows.period if self.rows.period is not None else self.rows.unit
+
+    def _weights(self, share: float) -> Floats:
+        """The weights of rows, with as large a share of positives as was asked for."""
+        w = np.ones(len(self.flagged)) if self.rows.weight is None else self.rows.weight
+        if share < 0:
+            return w
+        y = self.rows.positive
+        return w * np.where(y, share / np.sum(w[y]), (1 - share) / np.sum(w[~y])) * np.sum(w)
+
+    def _mean(self, values: Floats, level: float) -> Expected:
+        """A mean over rows, by the errors of independent rows or clusters."""
+        w, by, y = self._weights(-1.0), self._by, self.rows.positive
+        if by is None and self.prior is not None:
+            parts = [
+                (share, Moments.of(_influence(values[of], w[of])))
+                for of, share in ((y, self.prior), (~y, 1 - self.prior))
+            ]
+            return mean_interval(parts, level)
+        w = w if self.prior is None else self._weights(self.prior)
+        if by is not None:
+            sums, mass = np.bincount(by, w * values), np.bincount(by, w)
+            some = mass > 0
+            values, w = sums[some] / mass[some], np.asarray(mass[some], np.float64)
+        return mean_interval([(1.0, Moments.of(_influence(values, w)))], level)
+
+
+def _influence(values: Floats, w: Floats) -> Floats:
+    """Values of equal weight with the same weighted mean, and the same error of it."""
+    mean = float(np.average(values, weights=w))
+    return mean + (values - mean) * (w / np.mean(w))
+
+
+def cross_fit(rows: RowCosts, q: Aim) -> CrossFit | None:
+    """Fit the calibrator and choose the cut on nine tenths of the rows, and decide about the tenth
+    left out; ten times in turn, with several assignments of folds. Clusters stay together."""
+    of_rows = any(limit.period is None for limit in q.limits)
+    if q.confidence is not None and (q.units is not None or (q.periods is not None and of_rows)):
+        return None  # what a part of the clusters or periods can guarantee is another question
+    y = rows.positive
+    by = rows.period if q.periods is not None and rows.period is not None else rows.unit
+    rare = min(int(np.count_nonzero(y)), int(np.count_nonzero(~y)))
+    folds = min(_FOLDS, rare)
+    if folds < 2 or (by is not None and len(np.unique(by)) < folds):
+        return None
+    aim = _on_rows(q)
+    rng = np.random.default_rng(0)
+    repeats = max(effort(rare)[0] // 4, 1)
+    flagged, uniform = np.zeros(len(y)), np.zeros(len(y))
+    with suppress(UndefinedError):
+        for _ in range(repeats):
+            fold = _folds(rng, y, by, folds)
+            for k in range(folds):
+                test, train = np.flatnonzero(fold == k), np.flatnonzero(fold != k)
+                again = rows.recalibrated(train)
+                there = again.at(train)
+                share = len(train) / len(y)
+                money = MoneySweep.of(there, squares=rows.weight is not None)
+                point = point_of_money(money, _scaled(aim, share))
+                flagged[test] += again.gap[test] >= point.threshold
+                best = _best_uniform(there, q.prior)
+                if best is not None and rows.score is not None:
+                    uniform[test] += rows.score[test] >= best
+        return CrossFit._adopt(rows, q.prior, flagged / repeats, uniform / repeats)
+    return None
+
+
+def _folds(
+    rng: np.random.Generator, y: Bools, by: NDArray[np.int64] | None, folds: int
+) -> NDArray[np.int64]:
+    """The fold of each row: stratified by class, or whole clusters."""
+    if by is not None:
+        number = int(by.max()) + 1
+        return rng.permutation(np.arange(number) % folds)[by]
+    out = np.empty(len(y), np.int64)
+    for of in (y, ~y):
+        at = np.flatnonzero(of)
+        out[at] = rng.permutation(np.arange(len(at)) % folds)
+    return out
+
+
+def _on_rows(q: Aim) -> Aim:
+    """The aim with limits per period as what they come to on all rows."""
+    if not isinstance(q.periods, Periods):
+        return replace(q, units=None)
+    error = None if q.confidence is None else split_error(q.limits, q.confidence)
+    limits = tuple(q.on_all_rows(limit, error) for limit in q.limits)
+    return replace(q, limits=limits, confidence=None, units=None, periods=None)
+
+
+def _scaled(q: Aim, share: float) -> Aim:
+    """The aim for a part of the rows: a limit on a count is as much smaller."""
+
+    def scaled(limit: Limit) -> Limit:
+        if not limit.measure.is_count:
+            return limit
+        return replace(limit, bound=limit.bound * share)
+
+    return replace(q, limits=tuple(map(scaled, q.limits)))
