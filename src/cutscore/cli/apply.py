@@ -68,7 +68,7 @@ def _decided(
     if not (keep and table.is_text and is_text_format(arguments.output)):
         return decide(keep=keep)
     detector.check_kept(keep, arguments.reasons)
-    table.hold_text(list(dict.fromkeys([*keep, *detector.scorer.columns])))
+    table.hold_text(list(dict.fromkeys([*keep, *detector.columns])))
     return _beside(table.batches(keep, texts=keep), decide())
 
 

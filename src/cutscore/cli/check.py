@@ -30,8 +30,11 @@ def run(arguments: Namespace) -> tuple[str, int]:
     period = _period(arguments, detector.policy)
     known = detector.policy.groups
     group = None if known is None else known.column
-    names = [name for name in (label, arguments.weight, period, group) if name is not None]
-    numbers = [arguments.weight] if arguments.weight else []
+    costs = detector.policy.aim.costs
+    amounts = () if costs is None else costs.columns
+    named = (label, arguments.weight, period, group, *amounts)
+    names = list(dict.fromkeys(name for name in named if name is not None))
+    numbers = [*([arguments.weight] if arguments.weight else []), *amounts]
     columns = table.columns(names, numbers=numbers) if names else {}
     scores = detector.scores(table)
     # Without a label all rows are normal, as those that the policy was chosen on.
@@ -44,6 +47,7 @@ def run(arguments: Namespace) -> tuple[str, int]:
         period=None if period is None else columns[period],
         exposure=arguments.exposure,
         groups=None if group is None else columns[group],
+        columns={name: columns[name] for name in amounts},
     )
     code = 0 if found.ok else INFEASIBLE
     if arguments.json:

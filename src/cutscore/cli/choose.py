@@ -6,17 +6,23 @@ from argparse import Namespace
 from dataclasses import asdict, replace
 from typing import Any
 
+import numpy as np
+
 from cutscore.cli import INFEASIBLE, UsageError, engines, policies, shared
 from cutscore.cli.groups import check_groups, run_groups
+from cutscore.comparison.row_costs import choose_by_row
 from cutscore.comparison.rows import periods
-from cutscore.core.errors import UndefinedError
+from cutscore.core.errors import DataError, UndefinedError
 from cutscore.core.findings import BadArgument, Conflict, Finding, some
 from cutscore.core.findings.base import spelled
 from cutscore.core.findings.command import Usage
 from cutscore.core.findings.report import Inverted
+from cutscore.core.findings.rows import RowCostUnfit
 from cutscore.core.progress import progress
 from cutscore.decision.choice import OperatingPoint, choose, expectation, rule_of
+from cutscore.decision.row_costs import RowCostPoint
 from cutscore.decision.verdict import State, Verdict, judge
+from cutscore.inference.auc import auc_interval
 from cutscore.inference.periods import Periods
 from cutscore.policy import Policy, Provenance
 from cutscore.policy.artefact import calibrated
@@ -30,9 +36,10 @@ _FEW = 1_000_000
 def run(arguments: Namespace) -> tuple[str, int]:
     """The best threshold of one score."""
     shared.check_outputs(arguments)
-    costs = shared.costs(arguments)
+    costs = shared.costs(arguments, by_row=True)
     shared.check_options(arguments)
-    _check_columns(arguments)
+    by_row = costs is not None and costs.by_row
+    _check_columns(arguments, by_row=by_row)
     check_groups(arguments)
     if arguments.output == "-" and arguments.json:
         raise UsageError(Usage("-o - and --json both write to standard output"))
@@ -47,6 +54,8 @@ def run(arguments: Namespace) -> tuple[str, int]:
     name = what.scores[0]
     if arguments.each is not None:
         return run_groups(arguments, what, costs)
+    if by_row:
+        return _run_by_row(arguments, what, costs)
     point = None
     reverse = name in arguments.reverse
     # Most aims need no more than a compact sweep, which can't be turned round, and has no folds: of
@@ -77,7 +86,55 @@ def run(arguments: Namespace) -> tuple[str, int]:
     verdict = judge(point, score=name, reverse=reverse)
     if s.P > 0 and s.N > 0 and s.auc < 0.5 and not isinstance(verdict.finding, Inverted):
         shared.remark(arguments, Inverted(s.auc, name, reverse))
-    code = 0 if point.feasible else INFEASIBLE
+    return _written(arguments, what, point, verdict)
+
+
+def _run_by_row(arguments: Namespace, what: shared.Named, costs: Any) -> tuple[str, int]:
+    """The best decisions where costs differ by row."""
+    (name,) = what.scores
+    reverse = name in arguments.reverse
+    with progress("choosing", not arguments.quiet):
+        rows = shared.rows(arguments, what, unit=arguments.period, costs=costs.columns)
+        score = rows.scores[name]
+        try:
+            point = choose_by_row(
+                *(rows.y, 0.0 - np.asarray(score, np.float64) if reverse else score),
+                *(costs, rows.costs),
+                subject_to=arguments.subject_to,
+                prior=arguments.prior,
+                confidence=arguments.confidence if arguments.subject_to else None,
+                weight=rows.weight,
+                period=rows.unit,
+                exposure=arguments.exposure,
+            )
+        except DataError as error:
+            raise _in_table(error, what) from error
+        of = sweep(rows.y, score, rows.weight, squares=rows.weight is not None)
+        of = of.negated() if reverse else of
+        verdict = judge(point, auc=auc_interval(of), score=name, reverse=reverse)
+    shared.remark(arguments, rows.note)
+    days = point.question.periods
+    if isinstance(days, Periods):
+        shared.remark_all(arguments, days.findings)
+        days = replace(days, column=arguments.period)
+        point = replace(point, question=replace(point.question, periods=days))
+    return _written(arguments, what, point, verdict)
+
+
+def _in_table(error: DataError, what: shared.Named) -> DataError:
+    """The error with the row of the table, where a cost is at fault."""
+    found = error.finding
+    if not isinstance(found, RowCostUnfit):
+        return error
+    return DataError(found.at(file=what.source.where, parameter=None))
+
+
+def _written(
+    arguments: Namespace, what: shared.Named, point: OperatingPoint, verdict: Verdict
+) -> tuple[str, int]:
+    """Write the policy if that was asked for, and show the point."""
+    (name,) = what.scores
+    reverse, code = name in arguments.reverse, 0 if point.feasible else INFEASIBLE
     if arguments.output is not None:
         policy = _policy(arguments, what, point, reverse)
         if arguments.output == "-":
@@ -86,19 +143,25 @@ def run(arguments: Namespace) -> tuple[str, int]:
     if arguments.json:
         return shared.as_json(_plain(name, point, verdict, reverse)), code
     text = verdict_text(point, verdict, reverse, shared.width(), shared.color())
-    return text + _ending(arguments, verdict), code
+    by_row = isinstance(point, RowCostPoint)
+    return text + _ending(arguments, verdict, by_row=by_row), code
 
 
-def _check_columns(arguments: Namespace) -> None:
+def _check_columns(arguments: Namespace, *, by_row: bool) -> None:
     """Raise if columns are named that nothing is done with."""
+    for given, option in ((arguments.normal, "normal"), (arguments.each is not None, "each")):
+        if by_row and given:
+            rule = "costs that differ by row need labelled rows, and one threshold for all"
+            raise UsageError(Conflict(("costs", option), rule))
     if arguments.normal and (arguments.label or arguments.positive is not None):
         other = "label" if arguments.label else "positive"
         raise UsageError(Conflict(("normal", other), "all rows are normal, so no label is read"))
     if arguments.exposure is not None and arguments.period is None:
         rule = "an exposure counts periods"
         raise UsageError(Conflict(("exposure", "period"), rule, shared.NEEDS))
-    if _needs_rows(arguments) and arguments.engine not in ("auto", "memory"):
+    if (by_row or _needs_rows(arguments)) and arguments.engine not in ("auto", "memory"):
         option = "--normal" if arguments.normal else "--period"
+        option = "a cost of each row" if by_row else option
         rule = f"{option} reads all rows into memory"
         raise UsageError(Usage(rule, f"Drop --engine {arguments.engine}."))
 
@@ -124,13 +187,13 @@ def _sweep(
     return s, replace(made, column=arguments.period), rows.note
 
 
-def _ending(arguments: Namespace, verdict: Verdict) -> str:
+def _ending(arguments: Namespace, verdict: Verdict, *, by_row: bool = False) -> str:
     """What was written, and what to type next; nothing is to be done with an unusable threshold."""
     path, usable = arguments.output, verdict.state is not State.UNUSABLE
     wrote = "" if path is None else f"\n\nWrote {spelled(path)}"
     if path is not None and usable:
         return wrote + shared.next_step("apply", path, "new.csv", "-o", "decided.csv")
-    if usable and not arguments.sql and not _needs_rows(arguments):
+    if usable and not arguments.sql and not (by_row or _needs_rows(arguments)):
         return shared.next_step("evaluate", *arguments.words[1:], "--report", "report.html")
     return wrote
 
@@ -139,6 +202,15 @@ def _policy(
     arguments: Namespace, what: shared.Named, point: OperatingPoint, reverse: bool
 ) -> Policy:
     """The decision as an artefact, with the sweep it was chosen on."""
+    if isinstance(point, RowCostPoint):
+        return Policy.from_row_point(
+            point,
+            score=what.scores[0],
+            reverse=reverse,
+            evidence=arguments.evidence,
+            labels=policies.labels_of(arguments, what),
+            provenance=policies.made_by(arguments, Provenance()),
+        )
     return Policy.from_point(
         point,
         calibrated(point.sweep),
@@ -164,6 +236,22 @@ def _baseline(point: OperatingPoint) -> dict[str, Any] | None:
     }
 
 
+def _money(point: OperatingPoint) -> dict[str, Any]:
+    """What costs of each row come to, for JSON."""
+    if not isinstance(point, RowCostPoint):
+        return {}
+    saving, each = point.expect_saving(), point.expect_per_period()
+    return {
+        "rule": point.rule_text(),
+        "factor": shared.finite(point.factor),
+        "total": shared.finite(point.total),
+        "totals": {name: shared.finite(cost) for name, cost in point.baselines.items()},
+        "uniform": None if point.uniform is None else point.uniform._asdict(),
+        "saving": None if saving is None else shared.estimate(saving.value, saving),
+        "per_period": None if each is None else shared.estimate(each.value, each),
+    }
+
+
 def _plain(name: str, point: OperatingPoint, verdict: Verdict, reverse: bool) -> dict[str, Any]:
     expected = expectation(point)
     c = point.confusion
@@ -181,6 +269,7 @@ def _plain(name: str, point: OperatingPoint, verdict: Verdict, reverse: bool) ->
         "value": number(point.value),
         "expected": None if expected is None else shared.estimate(expected.value, expected),
         "baseline": _baseline(point),
+        **_money(point),
         "limits": [
             {"limit": s.limit, "value": number(s.value), "holds": bool(s.holds)}
             for s in point.status

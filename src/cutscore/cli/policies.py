@@ -37,7 +37,8 @@ def flags(p: Policy) -> str:
 
 def probability(p: Policy) -> float | None:
     """Of a case at the threshold, at the policy's prior."""
-    return None if isinf(p.threshold) or p.calibrator is None else float(p.probability(p.threshold))
+    on_score = p.calibrator is not None and p.row_costs is None
+    return None if isinf(p.threshold) or not on_score else float(p.probability(p.threshold))
 
 
 def plain(p: Policy) -> dict[str, Any]:

@@ -27,7 +27,7 @@ from cutscore.policy.words import promise_name, promise_text
 
 def run(arguments: Namespace) -> tuple[str, int]:
     """A model or a policy for another aim."""
-    costs = shared.costs(arguments)
+    costs = shared.costs(arguments, by_row=True)
     _check(arguments)
     before = Detector.load(arguments.model)
     limits = "each" if before.policy.groups is not None else "subject_to"
@@ -110,6 +110,12 @@ class Revision:
             c if prior is None else c.deployed(prior)
             for c in (self.before.confusion, self.after.confusion)
         )
+        if costs.by_row:
+            # Gaps are in the same order by either costs.
+            money = self.after.row_point(self.after.threshold).money
+            cuts = (self.before.point.cut, self.after.point.cut)
+            then, now = (1000 * money.value(cut, prior) for cut in cuts)
+            return then, now
         return 1000 * float(costs(old)), 1000 * float(costs(new))
 
     def text(self, width: int) -> str:
@@ -222,5 +228,5 @@ def _threshold(p: Policy) -> str:
 
 
 def _percent(p: Policy) -> str:
-    at = policies.probability(p)
+    at = None if p.row_costs is not None else policies.probability(p)
     return "-" if at is None else per_cent(at)

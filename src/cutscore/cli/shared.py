@@ -29,6 +29,7 @@ from cutscore.core.findings.command import (
     TakenByName,
     Usage,
 )
+from cutscore.core.findings.statistics import CostsByRow
 from cutscore.core.findings.tables import FileUnwritable
 from cutscore.core.interval import Interval
 from cutscore.core.labels import binarize, one_versus_rest_note
@@ -98,6 +99,8 @@ class Rows(NamedTuple):
     source: Table
     note: Finding | None
     """What to say of the labels."""
+    costs: dict[str, Any]
+    """The columns that costs are computed from."""
 
 
 class Named(NamedTuple):
@@ -145,14 +148,19 @@ def label_of(arguments: Namespace, table: Table) -> str:
 
 
 def rows(
-    arguments: Namespace, what: Named, group: str | None = None, unit: str | None = None
+    arguments: Namespace,
+    what: Named,
+    group: str | None = None,
+    unit: str | None = None,
+    costs: Sequence[str] = (),
 ) -> Rows:
-    """Labels, scores, weights, groups and units, in memory."""
+    """Labels, scores, weights, groups, units and the columns of costs, in memory."""
     table, label, scores = what
     extra = [name for name in (arguments.weight, group, unit) if name]
-    numbers = [*scores, *([arguments.weight] if arguments.weight else [])]
+    numbers = [*scores, *([arguments.weight] if arguments.weight else []), *costs]
     labels = [label] if label else []
-    columns = table.columns([*labels, *scores, *extra], numbers=numbers)
+    wanted = list(dict.fromkeys([*labels, *scores, *extra, *costs]))
+    columns = table.columns(wanted, numbers=numbers)
     positive, note = None, None
     y = columns[label] if label else np.zeros(len(columns[scores[0]]), np.bool_)
     if arguments.positive is not None:
@@ -169,6 +177,7 @@ def rows(
         positive,
         table,
         note,
+        {name: columns[name] for name in costs},
     )
 
 
@@ -183,33 +192,50 @@ def _by_name(table: Table, known: Sequence[str], option: str) -> list[str]:
 _COSTS = tuple(field.name for field in fields(Costs))
 
 
-def costs(arguments: Namespace) -> Costs | None:
-    """Costs from ``fp=1,fn=20``."""
+def costs(arguments: Namespace, *, by_row: bool = False) -> Costs | None:
+    """Costs from ``fp=1,fn=20``; with ``by_row`` also formulas of columns."""
     text = arguments.costs
     if text is None:
         return None
-    found: dict[str, float] = {}
+    found: dict[str, Any] = {}
     rule = (
         "look like fp=1,fn=20 (no spaces); add tp= and tn= for benefits, and review= if cases may "
         "be reviewed"
     )
-    for part in text.split(","):
+    for part in _split(text):
         name, _, value = (piece.strip() for piece in part.partition("="))
-        try:
-            number = float(value)
-        except ValueError:
-            number = None
-        if number is None or name not in _COSTS or name in found:
+        if not value or name not in _COSTS or name in found:
             raise UsageError(BadArgument("costs", rule, text))
-        found[name] = number
+        try:
+            found[name] = float(value)
+        except ValueError:
+            if name not in ("fp", "fn"):
+                raise UsageError(BadArgument("costs", rule, text)) from None
+            found[name] = value
     absent = [name for name in ("fp", "fn") if name not in found]
     if absent:
         hint = f"Missing: {' and '.join(absent)}."
         raise UsageError(BadArgument("costs", rule, text, hint))
     try:
-        return Costs(**found)
+        made = Costs(**found)
     except DataError as error:
         raise UsageError(error.finding) from None
+    if made.by_row and not by_row:
+        raise UsageError(CostsByRow(repr(made)))
+    return made
+
+
+def _split(text: str) -> list[str]:
+    """The parts between commas, but for those inside of parentheses or quotes."""
+    parts, depth, quoted = [""], 0, False
+    for c in text:
+        quoted ^= c == '"'
+        depth += 0 if quoted else (c == "(") - (c == ")")
+        if c == "," and not quoted and depth <= 0:
+            parts.append("")
+        else:
+            parts[-1] += c
+    return parts
 
 
 def check_options(arguments: Namespace, *, limits_known: bool = False) -> None:

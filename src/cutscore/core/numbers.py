@@ -156,6 +156,7 @@ _DOING = {
     "pass all": "passing all",
     "block all": "blocking all",
     "review all": "reviewing all",
+    "uniform": "the best single threshold",
 }
 
 

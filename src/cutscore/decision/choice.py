@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from cutscore.core.errors import CutscoreError, DataError, UndefinedError
 from cutscore.core.findings import Conflict
-from cutscore.core.findings.report import Infeasible
+from cutscore.core.findings.report import Infeasible, Notice
 from cutscore.core.findings.statistics import CountsRows, Undefined
 from cutscore.core.frozen import Frozen, derived
 from cutscore.core.html import Card, thumbnail
@@ -210,6 +210,25 @@ class OperatingPoint(Card):
     def cut_indices(self) -> tuple[int, ...]:
         """How many of the distinct scores are above each threshold."""
         return (self.cut,)
+
+    @property
+    def findings(self) -> tuple[Notice, ...]:
+        """What should be known of it, besides its verdict."""
+        return ()
+
+    @property
+    def simpler_costs(self) -> dict[str, float] | None:
+        """What a case costs by simpler rules, by name; None if costs were not the objective."""
+        return self.trivial_costs
+
+    @property
+    def money_lines(self) -> tuple[str, ...]:
+        """What is to be said of money, in sentences; nothing unless costs differ by row."""
+        return ()
+
+    def rule_text(self, score: str = "score", *, reverse: bool = False) -> str:  # noqa: ARG002
+        """The decision in words, where it is none of a threshold on the score alone; else empty."""
+        return ""
 
     def as_given(self, goal: Objective, level: float = 0.95, method: str | None = None) -> Expected:
         """A measure with its interval as at a threshold that was given, not chosen; see
@@ -977,6 +996,9 @@ def headline(p: OperatingPoint, reverse: bool = False, probability: float | None
     "Flag scores ≥ -3.3 (probability ≥ 3.5 %)"."""
     if p.question.three_way:
         return three_way_text(p.cuts, reverse)
+    own = p.rule_text(reverse=reverse)
+    if own:
+        return own[0].upper() + own[1:]
     rule, threshold = rule_of(p, reverse)
     if threshold is None:
         return f"Flag {rule}"

@@ -27,9 +27,10 @@ from cutscore.calibration.fitting import calibrate
 from cutscore.calibration.methods import candidate
 from cutscore.core.errors import CutscoreError, DataError, UndefinedError
 from cutscore.core.findings.arguments import BadArgument
-from cutscore.core.findings.base import Finding
-from cutscore.core.findings.report import FewAmounts
+from cutscore.core.findings.report import FewAmounts, Notice
 from cutscore.core.frozen import Frozen, derived
+from cutscore.core.interval import Interval
+from cutscore.core.numbers import estimate_text, number_text
 from cutscore.decision.choice import (
     Baseline,
     OperatingPoint,
@@ -46,8 +47,7 @@ from cutscore.inference.placements import effective
 from cutscore.inference.selection import Expected, effort, is_large, ratio_cells
 from cutscore.measures.aim import Aim
 from cutscore.measures.confusion import Confusion
-from cutscore.measures.costs import Costs, Stakes
-from cutscore.measures.expression import Expression
+from cutscore.measures.costs import Costs, Stakes, cost_text
 from cutscore.measures.limits import Limit
 from cutscore.measures.prior import log_odds
 from cutscore.measures.registry import Objective
@@ -338,7 +338,7 @@ class RowCostPoint(OperatingPoint):
     >>> amount = [20, 10, 500, 30, 900, 5]
     >>> p = cs.choose_by_row(y, score, cs.Costs(fp=4, fn="amount"), {"amount": amount})
     >>> p.total, p.baselines
-    (5.0, {'flag none': 525.0, 'flag all': 12.0})
+    (12.0, {'flag none': 525.0, 'flag all': 12.0})
     """
 
     money: MoneySweep = None  # type: ignore[assignment]  # never None once it is made
@@ -395,6 +395,41 @@ class RowCostPoint(OperatingPoint):
     def trivial_costs(self) -> dict[str, float] | None:
         """What a case costs if all are decided alike."""
         return self.money.trivial(self.question.prior)
+
+    @property
+    def simpler_costs(self) -> dict[str, float] | None:
+        """The same, and of the best single threshold on the score: what that is expected to cost on
+        new rows, where it is known."""
+        out = dict(self.money.trivial(self.question.prior))
+        uniform = self.uniform_cost
+        return out if uniform is None else {"uniform": uniform} | out
+
+    @property
+    def uniform_cost(self) -> float | None:
+        """What a case costs by the best single threshold: on new rows, or else on these."""
+        if self.uniform is None:
+            return None
+        known = isinstance(self.among, Promised) or self.trivial or self._many
+        chosen = None if known else self.chosen
+        if not isinstance(chosen, CrossFit):
+            return self.uniform.value
+        return chosen.uniform_cost
+
+    @property
+    def money_lines(self) -> tuple[str, ...]:
+        """What it costs in all, and per period."""
+        none, everything = (number_text(cost) for cost in self.baselines.values())
+        rows = self.question.prior is None
+        lines = [
+            f"in all on these rows: {number_text(self.total)}; flagging none: {none}, flagging "
+            f"all: {everything}"
+        ]
+        each = self.expect_per_period()
+        if each is not None:
+            unit = getattr(self.question.periods, "unit", None) or "period"
+            text = estimate_text(each.value, Interval(*each[1:]))
+            lines.append(f"per {unit}: {text} expected on new {unit}s")
+        return tuple(lines) if rows else tuple(lines[1:])
 
     @derived
     def baseline(self) -> Baseline | None:
@@ -462,7 +497,7 @@ class RowCostPoint(OperatingPoint):
         if not isinstance(goal, Costs) or not goal.by_row:
             return super().as_given(goal, level, method)
         self._check_costs(goal)
-        return self._interval(self.money.moments(self.cut), level)
+        return at_least_0(self._interval(self.money.moments(self.cut), level), goal)
 
     def _interval(self, parts: tuple[Moments, Moments], level: float) -> Expected:
         prior = self.question.prior
@@ -504,27 +539,31 @@ class RowCostPoint(OperatingPoint):
 
     def _choose_again(self) -> Chosen | None:
         rows = RowCosts.of_money(self.costs, self.money) if self.rows is None else self.rows
-        return None if rows is None or self._many else cross_fit(rows, self.question)
+        if rows is None or self._many:
+            return None
+        uniform = None if self.uniform is None else self.uniform.threshold
+        return cross_fit(rows, self.question, self.threshold, uniform)
 
-    @derived
-    def findings(self) -> tuple[Finding, ...]:
+    @property
+    def findings(self) -> tuple[Notice, ...]:
         """What should be known: that few positives have most of the money."""
         rows = effective(float(self.money.gain.sum()), float(self.money.gain2.sum()))
         return (FewAmounts(rows),) if 0 < rows < FEWEST else ()
 
 
+def at_least_0(cost: Expected, costs: Costs) -> Expected:
+    """A cost with its interval; without benefits it can't be negative."""
+    low = cost.low if costs.tp or costs.tn else max(cost.low, 0.0)
+    return cost._replace(low=low)
+
+
 def _sum(cost: object, benefit: float) -> str:
     """What is at stake, as a factor of a product."""
-    text = cost.text if isinstance(cost, Expression) else shown_number(cost)
+    text = cost_text(cost)
     if benefit:
         text += f" {'-' if benefit < 0 else '+'} {abs(benefit):g}"
     single = text.isidentifier() or text.replace(".", "").isdigit()
     return text if single else f"({text})"
-
-
-def shown_number(cost: object) -> str:
-    """A cost that is no formula."""
-    return f"{cost:g}" if isinstance(cost, float) else "its cost"
 
 
 def _together(a: Moments, b: Moments) -> Moments:
@@ -627,8 +666,12 @@ _FOLDS = 10
 
 @dataclass(frozen=True, eq=False, repr=False)
 class CrossFit(Frozen):
-    """What choices on nine tenths of the rows do with the tenth left out; made by
-    :func:`cross_fit`.
+    """A decision less what its choice gained on its own rows; made by :func:`cross_fit`.
+
+    Choices on nine tenths of the rows are judged on these and on the tenth left out. Row by row,
+    the share that flags it where it was left out, less that where it was not, is added to what the
+    decision itself does with it: means of such values expect of new rows what this decision, and
+    not an average one, will do.
 
     Parameters
     ----------
@@ -637,7 +680,7 @@ class CrossFit(Frozen):
     prior : float or None
         The share of positives that was asked about.
     flagged : array of float
-        The share of the choices that flag each row, of those that it was left out of.
+        How much of each row the decision flags, corrected as above: not always from 0 to 1.
     uniform : array of float
         The same of the best single threshold.
     """
@@ -660,7 +703,7 @@ class CrossFit(Frozen):
     def expect(self, goal: Objective, level: float = 0.95) -> Expected | None:
         """A measure on new rows, with its interval."""
         if isinstance(goal, Costs):
-            return self._mean(self.rows.outcomes(self.flagged), level)
+            return at_least_0(self._mean(self.rows.outcomes(self.flagged), level), goal)
         found = ratio_cells(goal, self.prior)
         if found is None or found[9] != 0 or getattr(goal, "is_count", False):
             return None
@@ -685,6 +728,11 @@ class CrossFit(Frozen):
         one = np.ones(len(self.flagged))
         other = self.uniform if baseline == "uniform" else names[baseline] * one
         return self._mean(self.rows.outcomes(other) - self.rows.outcomes(self.flagged), level)
+
+    @property
+    def uniform_cost(self) -> float:
+        """What a case costs by the best single threshold."""
+        return self._mean(self.rows.outcomes(self.uniform), 0.95).value
 
     def per_period(self, number: int, level: float) -> Expected | None:
         """What all rows of a period cost, with its interval over periods."""
@@ -730,9 +778,11 @@ def _influence(values: Floats, w: Floats) -> Floats:
     return mean + (values - mean) * (w / np.mean(w))
 
 
-def cross_fit(rows: RowCosts, q: Aim) -> CrossFit | None:
-    """Fit the calibrator and choose the cut on nine tenths of the rows, and decide about the tenth
-    left out; ten times in turn, with several assignments of folds. Clusters stay together."""
+def cross_fit(
+    rows: RowCosts, q: Aim, threshold: float, uniform: float | None = None
+) -> CrossFit | None:
+    """Fit the calibrator and choose the cut on nine tenths of the rows, and decide about all of
+    them; ten times in turn, with several assignments of folds. Clusters stay together."""
     of_rows = any(limit.period is None for limit in q.limits)
     if q.confidence is not None and (q.units is not None or (q.periods is not None and of_rows)):
         return None  # what a part of the clusters or periods can guarantee is another question
@@ -745,7 +795,7 @@ def cross_fit(rows: RowCosts, q: Aim) -> CrossFit | None:
     aim = _on_rows(q)
     rng = np.random.default_rng(0)
     repeats = max(effort(rare)[0] // 4, 1)
-    flagged, uniform = np.zeros(len(y)), np.zeros(len(y))
+    by_cut, by_score = _Flags.of(len(y)), _Flags.of(len(y))
     with suppress(UndefinedError):
         for _ in range(repeats):
             fold = _folds(rng, y, by, folds)
@@ -756,12 +806,40 @@ def cross_fit(rows: RowCosts, q: Aim) -> CrossFit | None:
                 share = len(train) / len(y)
                 money = MoneySweep.of(there, squares=rows.weight is not None)
                 point = point_of_money(money, _scaled(aim, share))
-                flagged[test] += again.gap[test] >= point.threshold
+                by_cut.add(again.gap >= point.threshold, test, train)
                 best = _best_uniform(there, q.prior)
                 if best is not None and rows.score is not None:
-                    uniform[test] += rows.score[test] >= best
-        return CrossFit._adopt(rows, q.prior, flagged / repeats, uniform / repeats)
+                    by_score.add(rows.score >= best, test, train)
+        most = rows.score if uniform is not None else None
+        return CrossFit._adopt(
+            rows,
+            q.prior,
+            by_cut.corrected(rows.gap >= threshold, repeats, folds),
+            np.zeros(len(y))
+            if most is None or uniform is None
+            else by_score.corrected(most >= uniform, repeats, folds),
+        )
     return None
+
+
+class _Flags(NamedTuple):
+    """How many choices flagged each row, of those that it was left out of, and of the others."""
+
+    left_out: Floats
+    inside: Floats
+
+    @classmethod
+    def of(cls, rows: int) -> _Flags:
+        return cls(np.zeros(rows), np.zeros(rows))
+
+    def add(self, flagged: Bools, test: NDArray[np.intp], train: NDArray[np.intp]) -> None:
+        """One choice more."""
+        self.left_out[test] += flagged[test]
+        self.inside[train] += flagged[train]
+
+    def corrected(self, flagged: Bools, repeats: int, folds: int) -> Floats:
+        """What a decision does, less what its choice gained on its own rows."""
+        return flagged + (self.left_out - self.inside / (folds - 1)) / repeats
 
 
 def _folds(

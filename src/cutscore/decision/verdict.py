@@ -113,7 +113,7 @@ def judge(
         return Verdict(State.UNUSABLE, _reason(faults[0], level), faults)
     doubts = tuple(_doubts(p))
     state = State.UNPROVEN if doubts else State.USABLE
-    return Verdict(state, headline(p, reverse, probability), doubts)
+    return Verdict(state, headline(p, reverse, probability), (*doubts, *p.findings))
 
 
 def _faults(p: OperatingPoint, auc: Interval | None, score: str, reverse: bool) -> Iterator[Notice]:

@@ -5,7 +5,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from functools import reduce
 from math import inf
 from typing import TYPE_CHECKING, Any
 
@@ -25,12 +27,14 @@ from cutscore.core.json import Count
 from cutscore.detector.novelty import Novelty
 from cutscore.detector.scorers.base import Scorer
 from cutscore.detector.scorers.column import ColumnScorer
+from cutscore.detector.values import kind_of, scores
 from cutscore.measures.aim import GoalLike
 from cutscore.measures.costs import Costs
 from cutscore.measures.limits import LimitsLike
 from cutscore.policy.artefact import Policy, Threshold
 from cutscore.policy.groups import UNKNOWN
 from cutscore.sweeps.sweep import Floats
+from cutscore.tables.literals import parsed
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -132,8 +136,14 @@ class Detector(Card):
     @property
     def columns(self) -> list[str]:
         """The columns it needs."""
-        group = self._group_column
-        return self.scorer.columns if group is None else [*self.scorer.columns, group]
+        return list(dict.fromkeys([*self.scorer.columns, *self._decision_columns]))
+
+    @property
+    def _decision_columns(self) -> list[str]:
+        """The columns that decisions need besides the score: that of groups, and of costs."""
+        group, costs = self._group_column, self.policy.aim.costs
+        names = [] if group is None else [group]
+        return names if costs is None else [*names, *costs.columns]
 
     @property
     def _group_column(self) -> str | None:
@@ -156,6 +166,13 @@ class Detector(Card):
     def decide(self, data: TableLike) -> NDArray[Any]:
         """Whether to flag each row; of two thresholds 0 to pass, 1 to review, 2 to block it."""
         group = self._group_column
+        if self.policy.row_costs is not None:
+            names = self._decision_columns
+            parts = list(self.scorer.scored(data, names))
+            scores = np.concatenate([part.score for part in parts])
+            found = [numbers_of(part.batch, names) for part in parts]
+            columns = {name: np.concatenate([one[name] for one in found]) for name in names}
+            return self.policy.decide(scores, columns=columns)
         if group is None:
             return self.policy.decide(self.scores(data))
         parts = list(self.scorer.scored(data, [group]))
@@ -215,7 +232,7 @@ class Detector(Card):
         count = self.watch() if seen is None else seen
         rows = 0
         group = self._group_column
-        read = keep if group is None or group in keep else [*keep, group]
+        read = list(dict.fromkeys([*keep, *self._decision_columns]))
         parts = self.scorer.scored(data, read, explain=bool(reasons), seen=seen)
         for batch, score, contributions in parts:
             count.watch_scores(score)
@@ -224,6 +241,8 @@ class Detector(Card):
             columns |= self._decided(score)
             if group is not None:
                 columns["decision"] = self._by_group(score, batch.column(group), count)
+            if self.policy.row_costs is not None:
+                columns["decision"] = self._by_row(score, batch, count, rows - len(score))
             if contributions is not None:
                 columns["why"] = contributions.largest(reasons)
             yield pa.RecordBatch.from_pydict(columns)
@@ -240,7 +259,7 @@ class Detector(Card):
         found = {}
         if self.policy.calibrator is not None:
             found = {"llr": self.policy.llr(known), "probability": self.policy.probability(known)}
-        if self._group_column is None:
+        if not self._decision_columns:
             found["decision"] = self.policy.decide(known)
         if gone.any():
             place = pa.array(np.cumsum(~gone) - 1, mask=gone)
@@ -261,6 +280,26 @@ class Detector(Card):
         gone = np.isnan(score) | (numbers == UNKNOWN)
         out = np.zeros(len(score), np.bool_)
         out[~gone] = self.policy.decide_known(score[~gone], numbers[~gone])
+        return pa.array(out, mask=gone)
+
+    def _by_row(self, score: Floats, batch: pa.RecordBatch, count: Novelty, start: int) -> pa.Array:
+        """Decisions by the costs of each row; null where one of its numbers is missing."""
+        import pyarrow as pa
+
+        columns = numbers_of(batch, self._decision_columns, start)
+        missing = reduce(np.logical_or, map(np.isnan, columns.values()))
+        count.watch_costs(missing, self._decision_columns)
+        gone = np.isnan(score) | missing
+        some = np.flatnonzero(~gone)
+        out = np.zeros(len(score), np.bool_)
+        try:
+            known = {name: column[some] for name, column in columns.items()}
+            out[some] = self.policy.decide(score[some], columns=known)
+        except DataError as error:
+            row = None if error.finding.where is None else error.finding.where.row
+            if row is None:
+                raise
+            raise DataError(error.finding.at(row=start + int(some[row]))) from None
         return pa.array(out, mask=gone)
 
     def added(self, reasons: int = 3) -> list[str]:
@@ -305,10 +344,12 @@ class Detector(Card):
         """
         seen, rows = self.watch(), 0
         group = self._group_column
-        for part in self.scorer.scored(data, [] if group is None else [group], seen=seen):
+        for part in self.scorer.scored(data, self._decision_columns, seen=seen):
             seen.watch_scores(part.score)
             if group is not None:
                 self._by_group(part.score, part.batch.column(group), seen)
+            elif self.policy.row_costs is not None:
+                self._by_row(part.score, part.batch, seen, rows)
             rows += len(part.score)
         return seen.found(rows)
 
@@ -432,6 +473,20 @@ class Detector(Card):
 
     def _picture(self) -> str:
         return self.policy._picture()
+
+
+def numbers_of(batch: pa.RecordBatch, names: Sequence[str], start: int = 0) -> dict[str, Floats]:
+    """Columns of numbers that costs are computed from; NaN where there is none."""
+    import pyarrow as pa
+
+    out = {}
+    for name in names:
+        column = batch.column(name)
+        if kind_of(column.type) == "category":  # as it is written, where it is kept as well
+            with suppress(pa.ArrowInvalid):  # what is no number is refused below
+                column = parsed(column)
+        out[name] = np.asarray(scores(column, name, start))
+    return out
 
 
 def as_text(label: object) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -10,7 +11,7 @@ from numpy.typing import NDArray
 
 from cutscore.core.findings.base import Finding
 from cutscore.core.findings.models import ScoresOutside, UnseenValues
-from cutscore.core.findings.rows import GroupUndecided
+from cutscore.core.findings.rows import CostsUndecided, GroupUndecided
 from cutscore.detector.columns import CategoryColumn, Column, NumberColumn
 from cutscore.detector.values import in_words
 from cutscore.policy.check import FAR
@@ -85,6 +86,7 @@ class Novelty:
         self._numbers: dict[str, _Outside] = {}
         self._groups: Groups | None = None
         self._undecided: tuple[int, str | None] = (0, None)
+        self._costs: tuple[int, tuple[str, ...]] = (0, ())
 
     def watch(self, c: Column, has: NDArray[Any], column: pa.Array) -> None:
         """Take in what some rows have in one column: numbers, NaN where they are missing, or states
@@ -111,6 +113,10 @@ class Novelty:
             found = (group_text(column[int(k)].as_py()) for k in rows[:1000])
             example = next((name for name in found if name is not None), None)
         self._groups, self._undecided = groups, (count + len(rows), example)
+
+    def watch_costs(self, missing: NDArray[np.bool_], names: Sequence[str]) -> None:
+        """Take in which rows lack a number that their costs are computed from."""
+        self._costs = self._costs[0] + int(np.count_nonzero(missing)), tuple(names)
 
     def scores_outside(self, rows: int) -> ScoresOutside | None:
         """What to say of scores that are far outside of the range of the evidence."""
@@ -152,4 +158,6 @@ class Novelty:
         if self._groups is not None and count:
             column, known = self._groups.column, self._groups.names
             first.append(GroupUndecided(column, count, rows, example, known))
+        if self._costs[0]:
+            first.append(CostsUndecided(self._costs[1], self._costs[0], rows))
         return [*first, *sorted(out, key=lambda found: -found.rows)]

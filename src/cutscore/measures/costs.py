@@ -343,6 +343,22 @@ def _shown(value: object) -> str:
     return repr(value) if isinstance(value, RowValues) else f"{value:g}"
 
 
+def cost_text(cost: object, digits: int = 6) -> str:
+    """A cost in a sentence: a number, or a formula.
+
+    Examples
+    --------
+    >>> import cutscore as cs
+    >>> from cutscore.measures.costs import cost_text
+    >>> costs = cs.Costs(fp=2.5, fn="0.8*amount")
+    >>> cost_text(costs.fp), cost_text(costs.fn)
+    ('2.5', '0.8*amount')
+    """
+    if isinstance(cost, Expression):
+        return cost.text
+    return repr(cost) if isinstance(cost, RowValues) else f"{cost:.{digits}g}"
+
+
 def check_costs(costs: object, *, one_cut: str | None = None) -> Costs:
     """Costs and nothing else: a mapping might miss one of them, a name is a measure. For what has
     ``one_cut``, without the cost of a review."""

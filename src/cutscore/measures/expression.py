@@ -213,8 +213,8 @@ def _written(
     if not sql:
         return f"{operation}({a}, {b})"
     # The names of such functions differ; NULL stays NULL, as in other operations.
-    side = "<=" if operation == "min" else ">="
-    return f"(CASE WHEN {a} {side} {b} THEN {a} WHEN {b} IS NOT NULL THEN {b} END)"
+    first, second = ("<=", ">") if operation == "min" else (">=", "<")
+    return f"(CASE WHEN {a} {first} {b} THEN {a} WHEN {a} {second} {b} THEN {b} END)"
 
 
 @dataclass(frozen=True, eq=False)

@@ -533,7 +533,7 @@ class Policy(Card):
         ...     y, score, cs.Costs(fp=4, fn="amount"), {"amount": amount}, calibrator="platt"
         ... )
         >>> p.rule
-        'flag if LLR(score) + ln(amount / 4) ≥ 3.266, that is, if odds × amount ≥ 1.098 × 4'
+        'flag if LLR(score) + ln(amount / 4) ≥ 3.255, that is, if odds × amount ≥ 1.086 × 4'
         >>> p.decide([1.5, 1.5], columns={"amount": [20, 2000]})
         array([False,  True])
         """
@@ -660,7 +660,7 @@ class Policy(Card):
     def point(self) -> OperatingPoint:
         """The operating point on the evidence; with ``reverse`` that of −score."""
         if self.row_costs is not None:
-            return self._row_point(self.aim)
+            return self.row_point(self.threshold)
         cuts = CutPair(*(_turned(t, self.reverse) for t in (self.cuts.review, self.cuts.block)))
         try:
             found = point_at(self.sweep, self._aim_of_all, cuts)
@@ -670,16 +670,16 @@ class Policy(Card):
         among = Promised(self.aim, self.promises, given=True) if self.given else None
         return replace(found, feasible=self.feasible, among=among)
 
-    def _row_point(self, aim: Aim, threshold: float | None = None) -> RowCostPoint:
-        """The decision by the costs of each row, on the evidence."""
-        assert self.row_costs is not None
-        assert aim.costs is not None
-        money = self.row_costs.money(aim.costs)
-        at = self.threshold if threshold is None else threshold
+    def row_point(self, threshold: float) -> RowCostPoint:
+        """What a decision by the costs of each row does on the evidence, at a threshold."""
+        if self.row_costs is None or self.aim.costs is None:
+            why, hint = "does not exist: costs are the same for all rows", "Use point."
+            raise UndefinedError(Undefined("a decision by the costs of each row", why, hint))
+        money, aim = self.row_costs.money(self.aim.costs), self.aim
         try:
-            found = point_of_money(money, aim, at)
+            found = point_of_money(money, aim, threshold)
         except UndefinedError:  # a guarantee that needs every score: what is seen on the rows
-            found = point_of_money(money, aim.on_rows, at)
+            found = point_of_money(money, aim.on_rows, threshold)
         return replace(
             found,
             feasible=self.feasible,

@@ -64,7 +64,7 @@ class RowEvidence(Frozen):
         if s.top is not None:
             first = np.searchsorted(-m.counts.threshold, -s.top)
             columns = {name: np.add.reduceat(one, first) for name, one in columns.items()}
-        return cls(kept, **columns, scale=m.scale, uniform=point.uniform)
+        return cls(kept, **columns, scale=m.scale, uniform=_uniform(point))
 
     def money(self, costs: Costs) -> MoneySweep:
         """The money at each gap."""
@@ -122,6 +122,12 @@ class RowEvidence(Frozen):
         if saved.scale < 1:
             raise DataError(FieldUnfit(f"{where}.scale", "at least 1", saved.scale))
         return cls(saved.gaps, **columns, scale=saved.scale, uniform=saved.uniform)
+
+
+def _uniform(point: RowCostPoint) -> Uniform | None:
+    """The best single threshold, with what it is expected to cost on new rows."""
+    cost = point.uniform_cost
+    return None if point.uniform is None or cost is None else point.uniform._replace(value=cost)
 
 
 @dataclass(frozen=True)

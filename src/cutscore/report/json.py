@@ -10,6 +10,7 @@ import numpy as np
 
 from cutscore import __version__
 from cutscore.core.findings.base import Surface
+from cutscore.core.json import to_plain
 from cutscore.decision.choice import (
     OperatingPoint,
     describe_outcome,
@@ -103,7 +104,7 @@ def _aim_fields(asked: Aim) -> dict[str, Any]:
     return {
         "objective": asked.goal.name,
         "assumed": asked.assumed,
-        "costs": None if c is None else asdict(c),
+        "costs": None if c is None else to_plain(c),
         "limits": list(asked.limit_texts),
         "confidence": asked.confidence,
         "prior": asked.prior,

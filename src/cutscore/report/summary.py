@@ -19,7 +19,7 @@ from cutscore.decision.verdict import Verdict
 from cutscore.inference.selection import Expected
 from cutscore.measures.aim import Aim
 from cutscore.measures.confusion import count_text
-from cutscore.measures.costs import Costs
+from cutscore.measures.costs import Costs, cost_text
 from cutscore.measures.registry import Measure
 from cutscore.report.traces import DecisionCurve, Shares, Trace
 from cutscore.sweeps.cost_curve import CostCurve
@@ -437,7 +437,7 @@ def aim_words(p: OperatingPoint) -> str:
 
 
 def _costs(c: Costs) -> str:
-    words = f"false alarm {c.fp:g}, miss {c.fn:g}"
+    words = f"false alarm {cost_text(c.fp)}, miss {cost_text(c.fn)}"
     if c.tp:
         words += f", benefit of a true positive {c.tp:g}"
     words += f", benefit of a true negative {c.tn:g}" if c.tn else ""

@@ -178,12 +178,13 @@ def point_lines(p: OperatingPoint, level: float) -> list[str]:
 
 def baselines(p: OperatingPoint) -> list[str]:
     """What it costs to decide all cases alike, and what the threshold saves."""
-    costs = p.trivial_costs
+    costs = p.simpler_costs
     if costs is None:
         return []
     expected = expectation(p)
     cost = p.value if expected is None else expected.value
-    return [baselines_text({name: 1000 * one for name, one in costs.items()}, 1000 * cost)]
+    text = baselines_text({name: 1000 * one for name, one in costs.items()}, 1000 * cost)
+    return [text, *p.money_lines]
 
 
 def _mark(mark: str, text: str, style: str = "") -> Table:

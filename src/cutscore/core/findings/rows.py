@@ -321,3 +321,20 @@ class RowCostUnfit(Finding, code="row-cost-unfit"):
         of = f"the cost {self.name}" + ("" if self.written == self.name else f" = {self.written}")
         plus = f" with the benefit {self.benefit:g}" if self.benefit else ""
         return f"{of} must be at least 0 and finite{plus} in each row; in {row} it is {what}."
+
+
+class CostsUndecided(Warn, code="costs-undecided"):
+    """Rows have no decision, since a number that their costs are computed from is missing."""
+
+    columns: tuple[str, ...]
+    rows: int
+    of: int
+    example = {"columns": ("amount",), "rows": 3, "of": 1000}
+
+    def text(self, on: Surface) -> str:
+        have = "has" if self.rows == 1 else "have"
+        share = 100 * self.rows / max(self.of, 1)
+        return (
+            f"{self.rows:,} of {counted(self.of, 'row')} ({share:.3g} %) {have} no decision: "
+            f"{either(self.columns)} is missing."
+        )

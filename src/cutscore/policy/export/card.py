@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from cutscore.decision.choice import natural
 from cutscore.measures.confusion import Confusion
-from cutscore.measures.costs import Costs
+from cutscore.measures.costs import Costs, cost_text
 from cutscore.measures.triage import Triage
 from cutscore.policy.words import promise_name, promise_text
 
@@ -86,7 +86,8 @@ def total(x: float) -> str:
 
 def costs_in_words(costs: Costs) -> str:
     """Costs and benefits in a sentence."""
-    words = [f"{costs.fp:.6g} per false positive, {costs.fn:.6g} per false negative"]
+    miss, alarm = cost_text(costs.fn), cost_text(costs.fp)
+    words = [f"{alarm} per false positive, {miss} per false negative"]
     words += [f"{costs.review:.6g} per review"] if costs.review is not None else []
     words += [f"{costs.review_miss:.6g} more per reviewed positive"] if costs.review_miss else []
     words += [f"a benefit of {costs.tp:.6g} per true positive"] if costs.tp else []

@@ -73,9 +73,12 @@ def to_onnx(policy: Policy, *, dtype: Literal["float64", "float32"] = "float64")
     ['score', 'llr', 'probability', 'decision']
     """
     one_of("dtype", dtype, ("float64", "float32"))
+    one_input, hint = "the graph has one input, the score, and", "Export it as SQL or Python."
+    if policy.row_costs is not None:
+        reason = f"{one_input} costs of each row need columns"
+        raise DataError(NotExportable(repr(policy.aim.costs), "ONNX", reason, hint))
     if policy.cuts.groups and policy.groups is not None:
-        reason = "the graph has one input, the score, and groups have thresholds of their own"
-        hint = "Export it as SQL or Python."
+        reason = f"{one_input} groups have thresholds of their own"
         raise DataError(NotExportable(policy.groups.column, "ONNX", reason, hint))
     graph = Graph(["x"], np.dtype(dtype))
     score = graph.add("Identity", "x", out="score")

@@ -15,6 +15,7 @@ from cutscore.calibration.calibrators import (
     Monotone,
 )
 from cutscore.core.types import Array
+from cutscore.measures.expression import Expression
 from cutscore.measures.prior import log_odds
 
 if TYPE_CHECKING:
@@ -27,7 +28,8 @@ def to_python(policy: Policy) -> str:
 
     A score that is missing, None or NaN, has None for a decision, LLR and probability. Decisions
     are those of :meth:`cutscore.Policy.decide`. Where groups have thresholds of their own it is
-    ``decide(score, group)``: None for a group that is missing or has no threshold.
+    ``decide(score, group)``: None for a group that is missing or has no threshold. Where costs
+    differ by row it is ``decide(score, row)``, of a mapping with the columns of the costs.
 
     Examples
     --------
@@ -41,6 +43,8 @@ def to_python(policy: Policy) -> str:
     """
     c = policy.calibrator
     sign = "<=" if policy.reverse else ">="
+    if policy.row_costs is not None:
+        return _by_row(policy)
     form = _OF_GROUPS if policy.cuts.groups else _THREE_WAY if policy.three_way else _ONE_CUT
     own = "".join(f"    {name!r}: {_number(t)},\n" for name, (t,) in policy.cuts.groups.items())
     values = {
@@ -53,17 +57,74 @@ def to_python(policy: Policy) -> str:
     }
     if c is None:
         return (_HEAD + _IMPORT_INF + "{decision}\n\n" + _SCORE).format(**values)
+    return (_HEAD + _CALIBRATED + _SCORE + "\n\n{steps}\n").format(**values, **_steps(policy, c))
+
+
+def _steps(policy: Policy, c: Calibrator) -> dict[str, str]:
+    """What LLRs and probabilities are computed by."""
     steps = c.steps if isinstance(c, Chain) else (c,)
     names = ", ".join(f"_step{k}" for k in range(len(steps)))
-    values |= {
+    return {
         "shift": _number(log_odds(policy.prior)),
         "towards": "0.0 - score" if policy.reverse else "score",
         "prior": f"{100 * policy.prior:.4g} %",
         "names": f"({names},)",
         "steps": "\n\n\n".join(_step(step, k) for k, step in enumerate(steps)),
     }
-    return (_HEAD + _CALIBRATED + _SCORE + "\n\n{steps}\n").format(**values)
 
+
+def _by_row(policy: Policy) -> str:
+    """The module of a policy by the costs of each row."""
+    costs = policy.aim.costs
+    assert costs is not None
+    own = {name: f"c{k}" for k, name in enumerate(costs.columns)}
+    stakes = ", ".join(
+        one.to_python(own.__getitem__) + (f" + {benefit!r}" if benefit else "")
+        if isinstance(one, Expression)
+        else repr(one + benefit)
+        for one, benefit in ((costs.fn, costs.tp), (costs.fp, costs.tn))
+    )
+    decision = _BY_ROW.format(
+        threshold=_number(policy.threshold),
+        columns=repr(tuple(own)),
+        names=", ".join(own.values()),
+        stakes=stakes,
+    )
+    values = {
+        "decision": decision,
+        "head": _one_line(f"{policy.labels.words or 'positives'}: {policy.rule}"),
+        "aim": _one_line(policy.objective_words),
+        "digest": _one_line(policy.provenance.digest),
+    }
+    c = policy.needs_calibrator("a decision by costs of each row")
+    return (_HEAD + _CALIBRATED + _SCORE + "\n\n{steps}\n").format(**values, **_steps(policy, c))
+
+
+_BY_ROW = '''THRESHOLD = {threshold}
+COLUMNS = {columns}
+
+
+def decide(score, row):
+    """Whether to flag a score, by the costs of its row, a mapping with COLUMNS; None if one of
+    these is missing."""
+    z, values = llr(score), [_score(row.get(name)) for name in COLUMNS]
+    if z is None or None in values:
+        return None
+    miss, alarm = _stakes(*values)
+    if not (0 <= miss < inf and 0 <= alarm < inf):
+        raise ValueError(f"costs must be at least 0 and finite, got {{miss}} and {{alarm}}")
+    if not miss:
+        gap = -inf
+    elif not alarm:
+        gap = inf if z > -inf else -inf
+    else:
+        gap = z - (log(alarm) - log(miss))
+    return gap >= THRESHOLD
+
+
+def _stakes({names}):
+    return {stakes}
+'''
 
 _ONE_CUT = '''THRESHOLD = {thresholds}
 

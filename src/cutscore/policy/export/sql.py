@@ -20,6 +20,7 @@ from cutscore.core.errors import DataError
 from cutscore.core.findings.arguments import BadArgument
 from cutscore.core.findings.models import ColumnReserved, NotExportable
 from cutscore.core.names import quote_sql
+from cutscore.measures.expression import Expression
 from cutscore.measures.prior import log_odds
 
 if TYPE_CHECKING:
@@ -53,7 +54,8 @@ def to_sql(
     Decisions are those of :meth:`cutscore.Policy.decide`, at the threshold and for ±infinity too.
     Where the score is NULL or NaN, or text in SQLite, all four are NULL; LLR and probability also
     where a beta calibrator has no value. Where groups have thresholds of their own, their names are
-    compared as text, and the decision is NULL for a group that has none and where it is NULL.
+    compared as text, and the decision is NULL for a group that has none and where it is NULL. So
+    is it where costs differ by row, and one of a row is missing or negative.
     SQLite needs its mathematical functions, which most builds have. PostgreSQL refuses the query
     where an LLR is past every number, as of a score of 1e308.
 
@@ -79,13 +81,9 @@ def to_sql(
     one_of("dialect", dialect, DIALECTS)
     kept = check_kept(keep)
     group, decision = _by_group(policy, kept)
-    column = f"d.{name_of(policy.score)}"
-    value = stored_number(column) if dialect == "sqlite" else column
-    # Text in SQLite is above every number, and NaN elsewhere.
-    score = (
-        f"CASE WHEN {value} = {value} + 0 AND LOWER(CAST({value} AS VARCHAR(40))) <> 'nan'\n"
-        f"    THEN CAST({value} AS DOUBLE PRECISION) END"
-    )
+    if policy.row_costs is not None:
+        group, decision = _by_row(policy, kept, dialect)
+    score = _number(policy.score, dialect)
     front = "".join(f"d.{name_of(name)},\n  " for name in kept)
     scored = (
         f'WITH scored AS MATERIALIZED (SELECT\n  {front}{score} AS "score"{group}\n'
@@ -100,6 +98,64 @@ def to_sql(
         dialect=dialect,
         decision=decision,
     )
+
+
+def _number(name: str, dialect: str) -> str:
+    """A column as a number; NULL where it has none."""
+    column = f"d.{name_of(name)}"
+    value = stored_number(column) if dialect == "sqlite" else column
+    # Text in SQLite is above every number, and NaN elsewhere.
+    return (
+        f"CASE WHEN {value} = {value} + 0 AND LOWER(CAST({value} AS VARCHAR(40))) <> 'nan'\n"
+        f"    THEN CAST({value} AS DOUBLE PRECISION) END"
+    )
+
+
+_COST = "cutscore cost"
+
+
+def _by_row(policy: Policy, kept: Sequence[str], dialect: str) -> tuple[str, str]:
+    """The columns that costs of each row are computed from, as numbers, and the decision that
+    follows from them: NULL where a cost is missing or negative."""
+    costs = policy.aim.costs
+    assert costs is not None
+    if any(name.casefold().startswith(_COST) for name in kept):
+        raise DataError(ColumnReserved(_COST))
+    own = {name: f'"{_COST} {k + 1}"' for k, name in enumerate(costs.columns)}
+    columns = "".join(f",\n  {_number(name, dialect)} AS {own[name]}" for name in own)
+    miss, alarm = (
+        _plus(one.to_sql(own.__getitem__, literal), benefit)
+        if isinstance(one, Expression)
+        else literal(one + benefit)
+        for one, benefit in ((costs.fn, costs.tp), (costs.fp, costs.tn))
+    )
+    threshold = policy.threshold
+    gap = f'"llr" - (LN({alarm}) - LN({miss}))'
+    return columns, (
+        f"CASE WHEN {miss} IS NULL OR {alarm} IS NULL OR {miss} < 0 OR {alarm} < 0 THEN NULL\n"
+        f"    WHEN {miss} = 0 THEN {_always(threshold == -inf)}\n"
+        f"    WHEN {alarm} = 0 THEN {_finite_or_more(threshold)}\n"
+        f"    ELSE {_at_least(gap, threshold)} END"
+    )
+
+
+def _plus(formula: str, benefit: float) -> str:
+    return f"({formula} + {literal(benefit)})" if benefit else formula
+
+
+def _always(flagged: bool) -> str:
+    return "(1 = 1)" if flagged else "(1 = 0)"
+
+
+def _finite_or_more(threshold: float) -> str:
+    """Of a false alarm that costs nothing: the gap is infinite, unless it can't be a positive."""
+    return f'"llr" >= {literal(-LARGEST)}' if threshold > -inf else _always(True)
+
+
+def _at_least(value: str, threshold: float) -> str:
+    if isfinite(threshold):
+        return f"{value} >= {literal(threshold)}"
+    return f"{value} > {literal(LARGEST)}" if threshold > 0 else _always(True)
 
 
 _GROUP = "cutscore group"
