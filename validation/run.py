@@ -44,6 +44,7 @@ from periods import report_periods
 from policy import report_policy
 from promises import report_promises
 from review import report_review
+from row_costs import report_row_costs
 from truths import Truth, truth_of
 from weights import report_weighted
 
@@ -795,6 +796,7 @@ PARTS = {
     "two-costs": report_two_costs,
     "baselines": report_baselines,
     "review": report_review,
+    "row-costs": report_row_costs,
     "group-choice": report_group_choice,
     "others": report_others,
     "pairs": report_pairs,

@@ -930,17 +930,22 @@ def _best(s: Sweep, q: Aim, cuts: _Cuts, ok: NDArray[np.bool_]) -> int:
     tp, fp = cuts.c.tp[allowed], cuts.c.fp[allowed]
     gains = _gains(s, q)
     if gains is not None:
-        value = _linear(s, gains, tp, fp)
+        value = linear_value(gains, (s.P, s.N), tp, fp)
     else:
         everywhere = cuts.values()
         if np.isnan(everywhere).all():
             raise undefined_error(q.goal.name)
         value = np.maximum(everywhere[allowed], np.finfo(np.float64).min)
         value[np.isnan(value)] = -np.inf  # 0/0 is worse than any value
-    # Of equally good cuts the first has the fewest false alarms; others with as few may catch more.
+    return int(allowed[first_of_best(value, fp)])
+
+
+def first_of_best(value: NDArray[Any], fp: NDArray[Any]) -> int:
+    """Of equally good cuts the one with the fewest false alarms, and of those the last, which may
+    catch more."""
     first = int(np.argmax(value))
     same = int(np.searchsorted(fp, fp[first], side="right"))
-    return int(allowed[same - 1 - int(np.argmax(value[first:same][::-1] == value[first]))])
+    return same - 1 - int(np.argmax(value[first:same][::-1] == value[first]))
 
 
 def _gains(s: Sweep, q: Aim) -> tuple[Fraction, Fraction] | None:
@@ -955,20 +960,25 @@ def _gains(s: Sweep, q: Aim) -> tuple[Fraction, Fraction] | None:
     return None if gains is None else (gains[0] * as_pos, gains[1] * as_neg)
 
 
-def _linear(
-    s: Sweep, gains: tuple[Fraction, Fraction], tp: NDArray[Any], fp: NDArray[Any]
+def linear_value(
+    gains: tuple[Fraction, Fraction],
+    totals: tuple[float, float],
+    tp: NDArray[Any],
+    fp: NDArray[Any],
 ) -> NDArray[Any]:
-    """Something that is greatest, and equal, exactly where a·TP − b·FP is."""
+    """Something that is greatest, and equal, exactly where a·TP − b·FP is; of masses, counts or
+    money, with these totals."""
     scale = lcm(gains[0].denominator, gains[1].denominator)
     a, b = int(gains[0] * scale), int(gains[1] * scale)
     common = gcd(a, b)
     a, b = a // common, b // common
-    if not s.weighted and a * int(s.P) + b * int(s.N) < 2**62:
+    up, down = totals
+    if tp.dtype.kind == "i" and a * int(up) + b * int(down) < 2**62:
         return np.asarray(a * tp - b * fp)
     # Too large for integers of the processor: floats find the few that may be best.
     x, y = (float(Fraction(g, max(a, b))) for g in (a, b))
     rough = x * tp - y * fp
-    near = np.flatnonzero(rough >= rough.max() - 1e-12 * (x * float(s.P) + y * float(s.N)))
+    near = np.flatnonzero(rough >= rough.max() - 1e-12 * (x * float(up) + y * float(down)))
     pairs = zip(tp[near].tolist(), fp[near].tolist(), strict=True)
     exact = [a * Fraction(t) - b * Fraction(f) for t, f in pairs]
     best, most = np.zeros(len(tp)), max(exact)

@@ -44,7 +44,9 @@ class Moments(NamedTuple):
     def of(cls, values: Floats, count: NDArray[Any] | None = None) -> Moments:
         """Of amounts, each of which as many rows have as ``count`` says."""
         n = float(len(values) if count is None else np.sum(count))
-        mean = float(np.average(values, weights=count)) if n else 0.0
+        if not n:
+            return cls(0.0, 0.0, 0.0, 0.0, 0.0)
+        mean = float(np.average(values, weights=count))
         away = values - mean
         square = away * away
         second, third, fourth = (
