@@ -71,17 +71,17 @@ class Training:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Detector(Card):
-    """What decides about rows of a table: a scorer, and a policy for its scores.
+    """A scorer and a policy: the artefact that decides about rows of a table.
 
     row → scorer → score → calibrator → LLR → + ln clr → probability; flagged by the policy's
-    threshold. It is saved as JSON that people can read.
+    threshold. It is saved as readable JSON.
 
     Parameters
     ----------
     scorer
-        From a row to its score.
+        Maps rows to scores.
     policy
-        From a score to its log-likelihood ratio, probability and decision, with the evidence.
+        Maps scores to log-likelihood ratios, probabilities and decisions; contains the evidence.
     training
         What it was learned from.
 
