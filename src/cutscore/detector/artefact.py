@@ -40,23 +40,23 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Training:
-    """What a :class:`cutscore.detector.Detector` was learned from.
+    """How a :class:`cutscore.detector.Detector` was trained.
 
     Parameters
     ----------
     rows, positives
         How many rows there were.
     learner
-        What learned the scorer.
+        The learner that produced the scorer.
     auc
-        The AUC of cross-fitted scores, and its interval.
+        The AUC of out-of-fold scores, with its interval.
     notes
-        What was decided about the columns, and warnings: findings.
+        Findings about the encoding of the columns, and warnings.
     fingerprint
         A hash of the training rows: see :meth:`cutscore.detector.Encoding.fit`.
     importances
-        Of trees, what each column adds to or takes from the scores of training rows, on average:
-        the mean of its absolute SHAP values, by the library that made them.
+        For trees: the mean absolute SHAP value of each column over the training rows, computed by
+        the library that trained them.
     """
 
     rows: Count

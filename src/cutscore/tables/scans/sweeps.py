@@ -139,7 +139,7 @@ def sweep_file(  # noqa: PLR0913 - what the columns are for, and how to go about
         and an AUC that is certainly in an interval.
     memory_limit
         Bytes, or text such as "2 GB", beside what Python and its libraries take themselves (some
-        120 MB); if it is not given, half of what is free. Rows are dealt into buckets of
+        120 MB); if it is not given, half of what is free. Rows are distributed over buckets of
         neighbouring scores as they come. Where they take more, buckets are written to a temporary
         file (in ``TMPDIR``: 4 or 8 bytes a row, 16 with weights), and read back to be sorted one
         after the other. A sweep that does not fit stays in another such file, 24 bytes for each
@@ -245,12 +245,12 @@ class _Plan:
 
 
 class _Stream:
-    """Rows that are dealt into buckets as they come, by several threads."""
+    """Rows that are distributed over buckets as they come, by several threads."""
 
     def __init__(self, scan: Scan, plan: _Plan) -> None:
         self.plan = plan
         sample, rows = scan.sample(), scan.rows
-        # Each has a cache line of its own that is being filled, beside the batch that is dealt.
+        # Each has a cache line of its own that is being filled, beside the batch being distributed.
         buckets = 1 << 11
         if rows is not None:
             buckets = 0 if rows < 16384 else min(rows // min(max(rows // 256, 2048), 8192), buckets)
