@@ -260,8 +260,8 @@ class Aim:
 
     @property
     def symmetric(self) -> bool:
-        """Whether nothing changes if the classes are swapped, so that neither has to be named as
-        positive."""
+        """Whether nothing changes if the two classes change places, so that neither has to be named
+        the positive one."""
         if self.limits or self.prior is not None:
             return False
         tp, fp, fn, tn = 11, 7, 5, 3  # any that differ
