@@ -79,7 +79,7 @@ def test_what_can_not_be_written_is_said_in_one_sentence(tmp_path, capsys):
 
 def test_unknown_words_exit_with_2(capsys):
     for words, said in (
-        (["decide"], "there is no command 'decide'. It must be fit, evaluate, choose, compare, "),
+        (["decide"], "there is no command 'decide'. The commands are fit, evaluate, choose, "),
         (["evalute", "t.csv"], "there is no command 'evalute'. Did you mean evaluate?"),
         (["fit", "--learner", "logistc"], "got 'logistc'. Did you mean logistic?"),
         (["fit", "--learner", "x"], "--learner must be auto, mean-difference, fisher, "),

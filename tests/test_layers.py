@@ -25,10 +25,9 @@ cli
 report spark
 plot estimators metrics torch training
 detector
-tables
-policy
-comparison linear
-decision
+policy tables
+comparison
+decision linear
 calibration inference
 sweeps
 measures

@@ -76,77 +76,111 @@ def plain(ax: Axes, x: str, y: str, title: str = "") -> Axes:
 # A factory
 
 
-def budget(page: Page) -> Figure:
-    """The share of defects caught against the number of caps inspected."""
-    made, ax = figure(7.4, 4.6)
-    for name, s in page["sweeps"].items():
-        cs.plot.gain(cs.gain(s), ax, label=name, drawstyle="steps-post")
-    colours = [line.get_color() for line in ax.lines if line.get_gid() == "curve"]
-    rows = len(page["y_now"])
-    for (name, s), colour in zip(page["sweeps"].items(), colours, strict=True):
-        c = s.at(0)
-        ax.plot(c.flagged / rows, c.recall, "o", color=colour, markersize=9, zorder=5, mec="white")
-        full = c.recall > 0.99
+def shifts(page: Page) -> Figure:
+    """The false alarms of each shift: in the sample, in use, and with another oil."""
+    made, ax = figure(10.6, 3.6)
+    plain(ax, "shift", "false alarms")
+    cut = page["policy"].threshold
+    parts = {
+        "sample": (page["score"], np.zeros(len(page["score"]), bool), page["shift"], BLUE),
+        "in use": (page["score_next"], page["y_next"], page["shift_next"], GREEN),
+        "another oil": (page["score_oil"], page["y_oil"], page["shift_oil"], RED),
+    }
+    start = 0
+    for name, (score, cracked, shift, colour) in parts.items():
+        alarms = np.bincount((shift - shift.min())[~cracked], score[~cracked] >= cut)
+        at = start + np.arange(len(alarms))
+        ax.bar(at, alarms, 0.8, color=colour, alpha=0.6)
+        mean = alarms.mean()
+        ax.plot(at[[0, -1]], [mean, mean], color=colour, linewidth=2)
         ax.annotate(
-            f"{name},\nat its own threshold: {c.flagged:,}",
-            (c.flagged / rows, c.recall),
-            (0, -16) if full else (-12, 5),
+            f"{name}: {mean:.1f} per shift",
+            (at.mean(), 1),
+            (0, -4),
+            xycoords=("data", "axes fraction"),
             textcoords="offset points",
-            ha="center" if full else "right",
-            va="top" if full else "bottom",
+            ha="center",
+            va="top",
             color=colour,
-            fontsize=9,
         )
-    ax.axvline(0.003, ymax=0.955, color="0.15", linewidth=1.4, zorder=2)
-    ax.text(0.003, 1.045, "budget: 300", ha="center", va="bottom", fontsize=10)
-    ax.set_aspect("auto")
-    ax.set(xscale="log", xlim=(1.5e-4, 0.04), ylim=(0, 1.09))
-    ticks = [20, 50, 100, 300, 1000, 3000]
-    ax.set_xticks([tick / rows for tick in ticks], [f"{tick:,}" for tick in ticks])
-    ax.set_xticks([], minor=True)
-    ax.set_yticks(np.linspace(0, 1, 6))
-    ax.set(xlabel="caps inspected, of 100,000", ylabel="share of defects caught")
-    ax.legend(loc="lower right", frameon=False)
+        start = at[-1] + 3
+    ax.axhline(10, color="0.15", linewidth=1.4)
+    ax.text(-1.5, 11, "limit on\nthe mean", ha="right", va="bottom")
+    ax.set(xlim=(-13, start - 1), xticks=[], ylim=(0, 1.12 * ax.get_ylim()[1]))
     return made
 
 
 def guarantee(page: Page) -> Figure:
-    """What thresholds really do in 200 weeks, and what the guarantee leaves."""
+    """What thresholds really do in 100 runs, and what the guarantee costs."""
     made, (left, right) = figure(10.6, 4.3, 2)
-    bins = np.arange(0.3, 1.75, 0.05)
-    plain(left, "true false positives per 1,000 good caps", "weeks", "True rates in 200 weeks")
-    for (name, done), colour in zip(page["weeks"].items(), (RED, BLUE), strict=True):
-        rates = [1000 * c.fpr for c in done]
-        broken = sum(c.fpr > 0.001 for c in done)
-        left.hist(rates, bins, color=colour, alpha=0.45)
-        left.hist(rates, bins, color=colour, histtype="step", linewidth=1.3)
+    bins = np.arange(4, 14.5, 0.5)
+    plain(left, "true false alarms per shift", "runs", "True rates of 100 thresholds")
+    for (name, done), colour in zip(page["runs"].items(), (RED, YELLOW, BLUE), strict=True):
+        alarms = [c.fp / 1000 for c in done]
+        broken = sum(each > 10 for each in alarms)
+        left.hist(alarms, bins, color=colour, alpha=0.35)
+        left.hist(alarms, bins, color=colour, histtype="step", linewidth=1.3)
         label = f"{name}: {broken} above the limit"
         left.plot([], [], "s", color=colour, markersize=9, alpha=0.7, label=label)
-    left.axvline(1, ymax=0.74, color="0.15", linewidth=1.4)
-    left.set_ylim(top=1.35 * left.get_ylim()[1])
-    left.text(1, 0.75 * left.get_ylim()[1], "the limit", ha="center", va="bottom")
-    left.legend(loc="upper right", frameon=False)
-    plain(right, "caps inspected", "true recall", "What the guarantee costs")
+    left.axvline(10, ymax=0.74, color="0.15", linewidth=1.4)
+    left.set_ylim(top=1.45 * left.get_ylim()[1])
+    left.text(10, 0.75 * left.get_ylim()[1], "limit", ha="center", va="bottom")
+    left.legend(loc="upper left", frameon=False)
+    plain(right, "shifts of good housings", "true recall", "What the guarantee costs")
     n, recall = list(page["price"]), list(page["price"].values())
     best = page["best"].confusion.recall
     right.axhline(best, color=RED, linewidth=1.4, linestyle=(0, (4, 3)))
     right.text(n[0], best + 0.012, "true optimum", color=RED, va="bottom")
     right.plot(n, recall, "-o", color=BLUE, linewidth=1.8, mec="white", markersize=8)
     for count, value in zip(n, recall, strict=True):
-        none = value < 0.5
         right.annotate(
-            "nothing can\nbe guaranteed" if none else f"{100 * value:.0f} %",
+            f"{100 * value:.0f} %",
             (count, value),
-            (10, 0) if none else (3, -8),
+            (3, -8),
             textcoords="offset points",
             ha="left",
-            va="center" if none else "top",
+            va="top",
             color=BLUE,
             fontsize=9,
         )
-    right.set(xscale="log", ylim=(-0.04, 1))
+    right.set(xscale="log", ylim=(0, 1))
     right.set_xticks(n, [f"{count:,}" for count in n], fontsize=9)
     right.set_xticks([], minor=True)
+    return made
+
+
+def budget(page: Page) -> Figure:
+    """The share of cracks found against the number of housings flagged."""
+    made, ax = figure(7.4, 4.6)
+    for name, s in page["sweeps"].items():
+        label = "distance (normal rows only)" if name == "distance" else name
+        cs.plot.gain(cs.gain(s), ax, label=label, drawstyle="steps-post")
+    colours = [line.get_color() for line in ax.lines if line.get_gid() == "curve"]
+    for (name, point), colour in zip(page["budget"].items(), colours, strict=True):
+        c, own = point.confusion, page["sweeps"][name].at(0)
+        ax.plot(
+            c.flagged / c.total, c.recall, "o", color=colour, markersize=8, zorder=5, mec="white"
+        )
+        if name != "distance":  # whose scores are all above 0
+            ax.plot(
+                own.flagged / own.total,
+                own.recall,
+                "X",
+                color=colour,
+                markersize=9,
+                mec="white",
+                zorder=6,
+            )
+    ax.plot([], [], "o", color=GREY, label="threshold for the limit")
+    ax.plot([], [], "X", color=GREY, label="classifier's own threshold")
+    ax.set_aspect("auto")
+    ax.set(xscale="log", xlim=(3e-4, 0.04), ylim=(0, 1.03))
+    ticks = [1, 2, 5, 10, 20, 50]
+    ax.set_xticks([tick / 2000 for tick in ticks], [f"{tick:,}" for tick in ticks])
+    ax.set_xticks([], minor=True)
+    ax.set_yticks(np.linspace(0, 1, 6))
+    ax.set(xlabel="housings flagged per shift, of 2,000", ylabel="share of cracks found")
+    ax.legend(loc="lower right", frameon=False)
     return made
 
 
@@ -396,7 +430,7 @@ def prevalence(page: Page) -> Figure:
 
 
 STORIES: dict[str, list[Callable[[Page], Figure]]] = {
-    "factory": [budget, guarantee],
+    "factory": [shifts, guarantee, budget],
     "clicks": [groups, reliability, drift],
     "diagnostic": [roc, costs, stability, people, benefit],
     "judge": [ratings, prevalence],

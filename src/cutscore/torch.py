@@ -46,7 +46,7 @@ _STATE = ("threshold", "pos", "neg", "label", "score", "weight", "classes")
 def roc_auc_score(
     y: Tensor, score: Tensor, weight: Tensor | None = None, positive: float | None = None
 ) -> float:
-    """Area under the ROC curve, P(s₊ > s₋) + ½ P(s₊ = s₋), computed where the tensors are.
+    """Area under the ROC curve, P(s₊ > s₋) + ½ P(s₊ = s₋), computed on the tensors' device.
 
     Without weights it is the fraction 2U / 2PN of two integers, rounded once, on every device.
 
@@ -87,13 +87,13 @@ def roc_auc_score(
 def sweep(
     y: Tensor, score: Tensor, weight: Tensor | None = None, positive: float | None = None
 ) -> Sweep:
-    """The sweep of tensors, computed where they are; only its masses come to the host.
+    """The sweep of tensors, computed on their device; only its counts are copied to the host.
 
     Parameters
     ----------
     y : torch.Tensor
         Labels of B rows, of the shape (B,), (B, 1) or (1, B): ``0/1``, ``False/True`` or ``-1/1``;
-        for any others say which one is ``positive``.
+        for any others, pass ``positive``.
     score : torch.Tensor
         Scores, of one of these shapes, higher meaning more positive: any real dtype, any range
         (logits or probabilities). ``±inf`` are scores; NaN is refused.
@@ -115,14 +115,14 @@ def sweep(
 
     Notes
     -----
-    Whatever else speaks DLPack (CuPy, JAX) is taken as the tensor that shares its memory.
+    Other objects that support DLPack (CuPy, JAX) are used without copying.
 
     Counts are exact everywhere. On CUDA weights of equal scores are added in no fixed order, so
     that weighted masses may differ in the last bit from run to run, unless
     ``torch.use_deterministic_algorithms`` is on.
 
-    If a row breaks a rule, and only then, the columns are copied to the host, where the native core
-    says which row it is.
+    The columns are copied to the host only if a row is invalid, so that the native core can find
+    it.
 
     Examples
     --------
@@ -138,15 +138,16 @@ def sweep(
 
 
 class AUROC:
-    """AUC of rows that come in batches: exact, and the same whatever the batches are.
-
-    Each batch is swept on its own device and the sweep is kept on the host, so that memory grows
-    with the distinct scores, not with the rows. Rows with weights are kept as they are, on their
-    device: sums of floats depend on the order of adding, and the answer must not depend on the
+    """The exact AUC of rows that arrive in batches. It does not depend on how rows are divided into
     batches.
 
-    A batch that breaks a rule is refused as a whole and leaves what was there before. Batches may
-    be empty or have one class only. Scores may be logits: no sigmoid is ever applied.
+    Each batch is swept on its own device and the sweep is kept on the host, so that memory grows
+    with the distinct scores, not with the rows. Weighted rows are kept on their device, because
+    floating-point sums depend on the order of addition and the result must not depend on the
+    batches.
+
+    An invalid batch is rejected as a whole, without changing the accumulated rows. Batches may be
+    empty or have one class only. Scores may be logits: no sigmoid is ever applied.
 
     Parameters
     ----------
@@ -165,7 +166,7 @@ class AUROC:
     >>> metric.compute() == 11 / 24
     True
 
-    Merge the accumulators of several workers, or go on from a checkpoint:
+    Merge the accumulators of several workers, or continue from a checkpoint:
 
     >>> other = AUROC()
     >>> other.load_state_dict(metric.state_dict())

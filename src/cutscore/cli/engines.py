@@ -116,9 +116,9 @@ def _by_arrow(
     squares, rows, note = arguments.weight is not None, 0, None
     for k, name in enumerate(scores):
         scan = Scan(table, score=name, **roles)
-        told = _Told(tell, name, k / passes, 1 / passes, scan.rows)
-        sweeps[name] = sweep_scan(scan, limit=most, squares=squares, compact=compact, report=told)
-        rows = told.rows
+        seen = _PassProgress(tell, name, k / passes, 1 / passes, scan.rows)
+        sweeps[name] = sweep_scan(scan, limit=most, squares=squares, compact=compact, report=seen)
+        rows = seen.rows
         if arguments.positive is not None and not k:
             note = _about_labels(arguments.positive, scan.labels, label, sweeps[name])
     if group:
@@ -141,8 +141,8 @@ def _about_labels(positive: str, labels: Any, name: str, s: Sweep) -> Finding | 
     return one_versus_rest_note(found, name)
 
 
-class _Told:
-    """Counts rows, and says how far it is."""
+class _PassProgress:
+    """Counts the rows of one pass, and reports the progress over all passes."""
 
     def __init__(
         self, tell: Tell | None, name: str, start: float, share: float, expected: int | None

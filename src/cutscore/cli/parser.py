@@ -195,8 +195,8 @@ COMMANDS = (
                 *("threshold", "drop_limits", "gap"),
                 gap=f"{PARAMETERS['gap'].help.partition(': ')[2]}. {_STORED}",
                 costs=f"{PARAMETERS['costs'].help}. {_STORED}",
-                subject_to=f"{PARAMETERS['subject_to'].help}. In each group, if MODEL has groups. "
-                f"{_STORED}",
+                subject_to=f"{PARAMETERS['subject_to'].help}. If MODEL has groups, it applies to "
+                f"each. {_STORED}",
                 prior=PARAMETERS["prior"].help.replace("Default: as in the table", _STORED),
                 confidence=f"{PARAMETERS['confidence'].help}. {_STORED}",
             ),
@@ -387,7 +387,9 @@ def _near(word: str, known: Iterable[str]) -> str:
     """What was meant, or all that could be."""
     names = list(known)
     near = get_close_matches(word, names, 1, 0.7)
-    return f"Did you mean {near[0]}?" if near else f"It must be {either(names, show=str)}."
+    if near:
+        return f"Did you mean {near[0]}?"
+    return f"The commands are {either(names, 'and', show=str)}."
 
 
 # What options are called elsewhere.

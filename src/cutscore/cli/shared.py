@@ -199,8 +199,8 @@ def costs(arguments: Namespace, *, by_row: bool = False) -> Costs | None:
         return None
     found: dict[str, Any] = {}
     rule = (
-        "look like fp=1,fn=20 (no spaces); add tp= and tn= for benefits, and review= if cases may "
-        "be reviewed"
+        "look like fp=1,fn=20 (no spaces), optionally with tp= and tn= for benefits and review= "
+        "for the cost of a review"
     )
     for part in _split(text):
         name, _, value = (piece.strip() for piece in part.partition("="))

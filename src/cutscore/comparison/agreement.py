@@ -41,7 +41,8 @@ class Agreement(Frozen):
     Parameters
     ----------
     kappa : float
-        Cohen's kappa: 1 for perfect agreement, 0 for that of chance, below 0 for less.
+        Cohen's kappa: 1 for perfect agreement, 0 for the agreement expected by chance, negative for
+        less.
     interval : Interval
         Its confidence interval.
     observed : float
@@ -92,7 +93,7 @@ def cohen_kappa(  # noqa: PLR0913 - options have names
     unit: ArrayLike | None = None,
     level: float = 0.95,
 ) -> Agreement:
-    r"""Cohen's kappa of two raters of the same rows, with a confidence interval.
+    r"""Cohen's kappa for two raters of the same rows, with a confidence interval.
 
     .. math:: \kappa = \frac{p_o - p_e}{1 - p_e}
 
@@ -127,11 +128,11 @@ def cohen_kappa(  # noqa: PLR0913 - options have names
     -----
     The interval consists of percentiles of kappa in 10,000 tables drawn from a Dirichlet
     distribution with the observed counts plus a prior. In the prior, the cells of agreement share
-    one row, and those of disagreement half a row. So a table without disagreement is not taken for
-    certain. The asymptotic interval of Fleiss, Cohen & Everitt covers as little as 20 % where few
-    rows disagree; this one covered 93 to 98 % in our simulations, from 50 rows on. It under-covers
-    if kappa is below 0 and one label is rare, and for ordinal labels if a few large disagreements
-    determine kappa: 89 % with 50 rows.
+    one row, and those of disagreement half a row. So a table without disagreement does not give an
+    interval of zero width. The asymptotic interval of Fleiss, Cohen & Everitt covers as little as
+    20 % if few rows disagree; this one covered 93 to 98 % in our simulations, from 50 rows on. It
+    under-covers if kappa is below 0 and one label is rare, and for ordinal labels if a few large
+    disagreements determine kappa: 89 % with 50 rows.
 
     Weighted or clustered rows count as the number of independent rows with the same variance of
     kappa, by linearisation.

@@ -34,11 +34,11 @@ def bootstrap_rows(  # noqa: PLR0913 - all but three are options
     n: int = 2000,
     seed: int = 0,
 ) -> Bootstrap:
-    """Bootstrap any statistic of a sweep from rows that have weights or come in units.
+    """Bootstrap any statistic of a sweep, from rows with weights or cluster ids.
 
-    Each replicate draws rows of each class with replacement; a row takes its weight along. With
-    ``unit`` it draws as many whole units as there are, whatever their classes; a sample that
-    lacks a class is drawn again. The interval goes from percentile to percentile.
+    Each replicate draws rows of each class with replacement; rows keep their weights. With ``unit``
+    it draws whole clusters instead, as many as there are, regardless of their classes; a sample
+    that lacks a class is drawn again. The interval is a percentile interval.
 
     Parameters
     ----------

@@ -51,7 +51,7 @@ _WORDS = {
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Comparison(Card):
-    """Two scores, the difference of what they achieve, and how sure it is.
+    """The difference between two scores, with its p-value and interval.
 
     Made by :func:`cutscore.compare`, :func:`cutscore.compare_unpaired` and
     :func:`cutscore.compare_groups`.
@@ -66,15 +66,15 @@ class Comparison(Card):
         Of the difference.
     z : float
         difference / standard_error: standard normal if there is no difference, or Student's t with
-        ``df`` degrees of freedom. With a margin, how far the difference is from the margin that is
-        to be ruled out, in standard errors.
+        ``df`` degrees of freedom. With a margin, the distance between the difference and the
+        margin, in standard errors.
     p_value : float
-        How probable such a difference is if the :attr:`hypothesis` does not hold.
+        The probability of a difference at least this large if the :attr:`hypothesis` does not hold.
     interval : Interval
-        Of the difference; that of AUCs is cut off at −1 and 1. It agrees with the p-value: p < 1 −
-        level exactly where the interval excludes what is to be ruled out. The other end of a
-        one-sided one is the largest difference there is. That of equivalence has the level
-        1 − 2 (1 − level), so 90 % for 95 %: two one-sided tests.
+        The confidence interval for the difference; for AUCs it is clipped to [−1, 1]. It agrees
+        with the p-value: p < 1 − level if and only if the interval excludes the null value. A
+        one-sided interval ends at the largest possible difference. An equivalence test consists of
+        two one-sided tests, so its interval has the level 1 − 2 (1 − level): 90 % for 95 %.
     statistic : str
         Its name.
     method : str
@@ -83,19 +83,20 @@ class Comparison(Card):
     df : float
         Degrees of freedom; ``inf`` for the normal distribution.
     powerless : bool
-        Whether a paired comparison of areas has no power: even a perfect score would not have been
-        found better than the worse one of these two; or with a margin, even equal areas would not
-        have been found to be within it. A large p-value means nothing then.
+        Whether a paired comparison of areas has too little power: the test could not have shown
+        that a perfect score is better than the worse of these two or, with a margin, that equal
+        areas differ by less than the margin. A large p-value then means nothing.
     cost_a, cost_b : float or None
-        Cost per case that is expected on new rows, of either score at its own best cut, if costs
-        were given: what ``choose(...).expected`` has for it.
+        The expected cost per case on new rows, for each score at its own best threshold, if costs
+        were given: the value of ``choose(...).expected``.
     cost_interval : Interval or None
-        Interval of :attr:`cost_difference`; it knows that the cuts were chosen on these rows. It is
-        from bootstrap samples that both scores share, so the difference is not its middle.
+        The interval for :attr:`cost_difference`; it accounts for the choice of the thresholds on
+        these rows. It is based on bootstrap samples that both scores share, and the difference need
+        not be its midpoint.
     alternative, margin : str and float
-        What was to be shown, as it was asked for; :attr:`hypothesis` has it in words.
+        The alternative hypothesis, as requested; :attr:`hypothesis` has it in words.
     names : (str, str)
-        What the two scores are called.
+        The names of the two scores.
     """
 
     a: float
@@ -118,12 +119,13 @@ class Comparison(Card):
 
     @property
     def hypothesis(self) -> str:
-        """What was to be shown, in words: "a is less than 0.02 worse than b"."""
+        """The alternative hypothesis in words: "a is less than 0.02 worse than b"."""
         return self._hypothesis.words(self._better, self.names)
 
     @property
     def shown(self) -> bool:
-        """Whether it was shown: whether p < 1 − level, which the interval agrees with."""
+        """Whether the test supports the :attr:`hypothesis`: p < 1 − level, in agreement with the
+        interval."""
         return self._hypothesis.holds_for(self.interval)
 
     @property
@@ -136,15 +138,15 @@ class Comparison(Card):
 
     @property
     def cost_difference(self) -> float | None:
-        """cost_a − cost_b, if costs were given. Less cost is better: where this is negative a is
-        the better one, and where the :attr:`difference` of AUCs is, b."""
+        """cost_a − cost_b, if costs were given. Lower costs are better, so a negative value favours
+        a, whereas a negative :attr:`difference` of AUCs favours b."""
         if self.cost_a is None or self.cost_b is None:
             return None
         return self.cost_a - self.cost_b
 
     @property
     def text(self) -> str:
-        """The two values, what was found, the difference with its interval, and the p-value."""
+        """Both values, the conclusion, the difference with its interval, and the p-value."""
         if self.alternative != "two-sided":
             verdict = f"{'shown' if self.shown else 'not shown'} that {self.hypothesis}"
         elif not self.shown:
@@ -156,7 +158,7 @@ class Comparison(Card):
         return difference_text(self.names, (self.a, self.b), verdict, *found, bound=bound)
 
     def cost_text(self, cases: int = 1) -> str | None:
-        """The same of the costs that are expected of some new cases, if costs were given."""
+        """The same for the expected costs on new cases, if costs were given."""
         if self.cost_a is None or self.cost_b is None or self.cost_interval is None:
             return None
         values, verdict = (cases * self.cost_a, cases * self.cost_b), "no significant difference"
@@ -209,31 +211,32 @@ def compare(  # noqa: PLR0913 - all but three are options
     names: tuple[str, str] = ("a", "b"),
     report: Report | None = None,
 ) -> Comparison:
-    r"""Compare two scores of the same rows.
+    r"""Compare two scores on the same rows.
 
-    DeLong's method compares AUCs. Each row has a placement, the share of the other class that the
-    score ranks right against it; with :math:`D` the difference of a row's two placements,
+    DeLong's method compares AUCs. Each row has a placement, the share of the other class that is
+    ranked correctly relative to it. With :math:`D`, the difference between a row's two placements,
 
     .. math:: \mathrm{se}^2 = \frac{S^2_+}{P} + \frac{S^2_-}{N}, \qquad
               z = \frac{\mathrm{AUC}_a - \mathrm{AUC}_b}{\mathrm{se}},
 
-    where :math:`S^2` is the sample variance of D within a class. Few rows estimate it, so z is
-    judged by Student's t with min(P, N) − 1 degrees of freedom. With weights a class of n rows
-    counts as :math:`n_\mathrm{eff} = (\sum w)^2 / \sum w^2`. Where rows of one ``unit`` vary
-    together, D is summed over each, and what its positives and its negatives have in common counts
-    too; with as many units as rows that is the formula above. (Obuchowski's, but that classes count
-    as :math:`n_\mathrm{eff}` units, of which there are less the more they differ in size.)
+    where :math:`S^2` is the sample variance of D within a class. Because the variance is estimated
+    from few rows, z is compared with Student's t with min(P, N) − 1 degrees of freedom. With
+    weights, a class of n rows counts as :math:`n_\mathrm{eff} = (\sum w)^2 / \sum w^2`. If rows are
+    clustered, pass ``unit``: D is then summed over each cluster, and the covariance between the
+    positives and the negatives of a cluster is included. If every row is its own cluster, this is
+    the formula above. (This is Obuchowski's variance, except that classes count as
+    :math:`n_\mathrm{eff}` clusters, which is less if their sizes differ.)
 
     A partial AUC is compared in the same way: a positive's placement is then the part of the
-    interval that lies above its FPR, and that of a negative is cut off at the ends. Degrees of
-    freedom are at most the negatives that are expected in the interval of FPRs (or the positives
-    in that of TPRs) less one.
+    interval that lies above its FPR, and a negative's placement is clipped to the ends. The degrees
+    of freedom are at most the expected number of negatives in the interval of FPRs (or of positives
+    in an interval of TPRs), minus one.
 
     The bootstrap compares any statistic. Each replicate draws rows of each class with replacement,
-    the same ones for both scores; or, with ``unit``, whole units whatever their classes. The
-    interval goes from percentile to percentile of the replicates' differences, the k-th of n
-    at k/(n + 1). The p-value inverts that interval, so that the two agree; it is 2/(n + 1) at the
-    least. z divides by the standard deviation of the replicates and is for reading only.
+    the same rows for both scores; with ``unit`` it draws whole clusters, regardless of their
+    classes. The interval consists of percentiles of the replicates' differences; the k-th of n is
+    at k/(n + 1). The p-value inverts that interval, so the two agree; it is at least 2/(n + 1). z
+    divides by the standard deviation of the replicates and is only informative.
 
     Parameters
     ----------
@@ -251,23 +254,22 @@ def compare(  # noqa: PLR0913 - all but three are options
         "auc", a :class:`cutscore.PartialAuc`, or for the bootstrap any function of a sweep that
         returns a number.
     method : str, default 't'
-        ``"t"``; ``"delong"``, which judges z by the normal distribution, as most software does, and
-        finds differences too often where positives are few; or ``"bootstrap"``.
+        ``"t"``; ``"delong"``, which compares z with the normal distribution, as most software does,
+        and rejects too often if there are few positives; or ``"bootstrap"``.
     alternative : str, default 'two-sided'
-        What is to be shown. ``"two-sided"``: a and b differ. ``"greater"``: a is better (or
+        The alternative hypothesis. ``"two-sided"``: a and b differ. ``"greater"``: a is better (or
         higher) than b; with a margin, a is worse by less than the margin (non-inferiority).
-        ``"less"``: the same of b. ``"equivalent"``: they differ by less than the margin.
+        ``"less"``: the same for b. ``"equivalent"``: they differ by less than the margin.
     margin : float, default 0.0
         The difference that does not matter, at least 0. Choose it before you see the data.
     costs : Costs, optional
-        Compare the cost per case that is expected on new rows as well, each score at its own best
-        cut: the value of ``choose(...).expected``. On the rows it was chosen on a cut looks better
-        than it is, a score of many values more so than a rule of yes or no. The interval of the
-        difference is from bootstrap samples, which choose their cuts anew. There are 200 of these
-        whatever ``n`` is, of more than 100,000 rows 50.
+        Also compare the expected cost per case on new rows, with each score at its own best
+        threshold: the value of ``choose(...).expected``. A threshold looks better on the rows it
+        was chosen on, and more so for a continuous score than for a binary rule. The interval for
+        the difference is based on bootstrap samples in which thresholds are re-chosen: 200 samples
+        whatever ``n`` is, and 50 if there are more than 100,000 rows.
     prior : float, optional
-        The share of positives where decisions are made, for ``costs``; that of the rows if left
-        out.
+        The prevalence where decisions are made, for ``costs``. Default: the prevalence of the rows.
     level : float, default 0.95
         Confidence level of the intervals.
     n : int, default 2000
@@ -275,9 +277,9 @@ def compare(  # noqa: PLR0913 - all but three are options
     seed : int, default 0
         Random seed.
     names : (str, str), default ('a', 'b')
-        What the two scores are called in messages and in the result.
+        Names for the two scores in messages and in the result.
     report : callable, optional
-        Called with the progress of the bootstrap: the share that is done, and a few words.
+        Called with the progress of the bootstrap: the completed share and a short text.
 
     Returns
     -------
@@ -286,11 +288,11 @@ def compare(  # noqa: PLR0913 - all but three are options
     Raises
     ------
     UndefinedError
-        If a class is missing; for DeLong's method, if a class has less than two rows; or if the
+        If a class is missing; for DeLong's method, if a class has fewer than two rows; or if the
         scores differ but the difference doesn't vary, as between a perfect score and a constant
-        one: the standard error is 0 then, which tells how little the rows can tell and not how sure
-        the difference is. Scores that rank all pairs alike have z = 0 and p = 1; with a margin they
-        raise, since they don't show how far apart the scores are on other rows.
+        one. The standard error is then 0, because there are too few rows and not because the
+        difference is certain. Scores that rank all pairs identically have z = 0 and p = 1; with a
+        margin they raise, because the rows don't show how much the scores differ on other rows.
 
     References
     ----------
@@ -387,16 +389,16 @@ def compare_unpaired(  # noqa: PLR0913 - all but two are options
     seed: int = 0,
     names: tuple[str, str] = ("a", "b"),
 ) -> Comparison:
-    r"""Compare the AUCs of two sweeps of different rows, or any other statistic.
+    r"""Compare the AUCs of two independent sweeps, or any other statistic.
 
     Welch's t-test with DeLong's variances :math:`v` of the two AUCs,
 
     .. math:: t = \frac{\mathrm{AUC}_a - \mathrm{AUC}_b}{\sqrt{v_a + v_b}}, \qquad
               \mathrm{df} = \frac{(v_a + v_b)^2}{v_a^2 / (n_a - 1) + v_b^2 / (n_b - 1)},
 
-    where n is the number of rows of a sweep, as in pROC, or :math:`(\sum w)^2 / \sum w^2` of
-    weighted rows. For two scores of the same rows use
-    :func:`cutscore.compare`, which knows that they vary together.
+    where n is the number of rows of a sweep, as in pROC, or :math:`(\sum w)^2 / \sum w^2` for
+    weighted rows. For two scores on the same rows use :func:`cutscore.compare`, which accounts for
+    their correlation.
 
     Parameters
     ----------
@@ -407,7 +409,7 @@ def compare_unpaired(  # noqa: PLR0913 - all but two are options
         "auc", a :class:`cutscore.PartialAuc`, or for the bootstrap any function of a sweep that
         returns a number.
     method : str, default 't'
-        ``"t"``, or ``"bootstrap"``: each sweep is drawn from by itself.
+        ``"t"``, or ``"bootstrap"``, which resamples each sweep independently.
     alternative : str, default 'two-sided'
         As in :func:`cutscore.compare`.
     margin : float, default 0.0
@@ -419,7 +421,7 @@ def compare_unpaired(  # noqa: PLR0913 - all but two are options
     seed : int, default 0
         Random seed.
     names : (str, str), default ('a', 'b')
-        What the two sweeps are called in the result.
+        Names for the two sweeps in the result.
 
     Returns
     -------
@@ -429,7 +431,7 @@ def compare_unpaired(  # noqa: PLR0913 - all but two are options
     Raises
     ------
     UndefinedError
-        If a class has less than two rows; or if the AUCs differ but both variances are 0: see
+        If a class has fewer than two rows; or if the AUCs differ but both variances are 0: see
         :func:`cutscore.compare`.
 
     References

@@ -38,7 +38,7 @@ MISTAKES = "Use rows on which the better score makes errors."
 
 @dataclass(frozen=True, eq=False, repr=False)
 class AucCovariance(Frozen):
-    """AUCs of several scores of the same rows, and DeLong's covariance matrix of them.
+    """AUCs of several scores on the same rows, and their covariance matrix (DeLong).
 
     Made by :func:`cutscore.auc_covariance`.
 
@@ -49,13 +49,14 @@ class AucCovariance(Frozen):
     covariance : array of float
         Their k × k covariance matrix.
     names : tuple of labels
-        What the scores are called: the keys of a mapping, the columns of a frame, else 0, 1, …
+        The names of the scores: the keys of a mapping, the columns of a frame, otherwise 0, 1, …
     sizes : (float, float)
-        As how many equally weighted rows, or units, the positives and the negatives count.
+        The effective numbers of positives and negatives: rows, or clusters if ``unit`` was given.
     rows : (float, float)
-        As how many equally weighted rows they count, whatever units they are of.
+        The effective numbers of positive and negative rows, ignoring clusters.
     design : array of float
-        The design effect of each score: by how much units increase the variance of its AUC.
+        The design effect of each score: the factor by which clustering increases the variance of
+        its AUC.
     """
 
     auc: Floats
@@ -67,15 +68,16 @@ class AucCovariance(Frozen):
 
     @property
     def standard_error(self) -> Floats:
-        """The roots of the diagonal."""
+        """The standard error of each AUC."""
         error: Floats = np.sqrt(np.diag(self.covariance))
         return error
 
     def intervals(self, *, level: float = 0.95) -> tuple[Interval, ...]:
         """The score interval of each AUC; see :func:`cutscore.auc_interval`.
 
-        With units, the normal model counts rows / design effect of each class, but no less than
-        units; the largest variance counts units.
+        With clusters, the normal model uses the number of rows divided by the design effect in each
+        class, but at least the number of clusters; the largest variance uses the number of
+        clusters.
 
         Examples
         --------
@@ -95,30 +97,30 @@ class AucCovariance(Frozen):
     def test(
         self, contrasts: ArrayLike | None = None, *, method: str = "f", level: float = 0.95
     ) -> ContrastTest:
-        r"""Test whether all AUCs are equal, or any other contrasts of them are 0.
+        r"""Test whether all AUCs are equal, or whether other contrasts are 0.
 
-        With L a row for each contrast, DeLong's statistic is
-        :math:`T^2 = (L\hat\theta)^\top (L \Sigma L^\top)^+ L\hat\theta`. Where scores are copies
-        of each other the matrix has less than its full rank r, which is what counts.
+        With one row of L for each contrast, DeLong's statistic is
+        :math:`T^2 = (L\hat\theta)^\top (L \Sigma L^\top)^+ L\hat\theta`. If some scores are copies
+        of others, r is the rank of the matrix, which is then lower.
 
         Parameters
         ----------
         contrasts : array-like of shape (k,) or (m, k), optional
-            A row of k numbers that add up to 0 for each contrast; all differences if left out.
+            One row of k numbers that add up to 0 for each contrast. Default: all differences.
         method : str, default 'f'
-            ``"f"``: :math:`T^2 (m - r + 1) / (m r)` is judged by F with r and m − r + 1 degrees of
-            freedom, where m is the rows (or units) of the rarer class less one. Of two scores it is
-            the test of :func:`cutscore.compare`. ``"delong"``: T² is judged by chi-square with r
-            degrees of freedom, as most software does; too often significant where positives are
-            few.
+            ``"f"``: :math:`T^2 (m - r + 1) / (m r)` is compared with F with r and m − r + 1 degrees
+            of freedom, where m is the number of rows (or clusters) of the rarer class minus one.
+            For two scores this is the test of :func:`cutscore.compare`. ``"delong"``: T² is
+            compared with chi-square with r degrees of freedom, as most software does; this rejects
+            too often if there are few positives.
         level : float, default 0.95
-            The confidence that :attr:`ContrastTest.powerless` asks for.
+            The confidence level used by :attr:`ContrastTest.powerless`.
 
         Raises
         ------
         UndefinedError
-            If AUCs differ by an amount that doesn't vary, or positives are too few for so many
-            contrasts.
+            If AUCs differ by an amount that doesn't vary, or if there are too few positives for
+            this many contrasts.
 
         Examples
         --------
@@ -165,18 +167,18 @@ class ContrastTest(Card):
     statistic : float
         T²: how far the contrasts are from 0, squared, in standard errors.
     rank : int
-        How many independent contrasts there are.
+        The number of independent contrasts.
     df : float
         Degrees of freedom of the denominator of F; ``inf`` for chi-square.
     p_value : float
-        How probable such differences are if all contrasts are 0.
+        The probability of differences at least this large if all contrasts are 0.
     powerless : bool
-        Whether the test has no power: even a perfect score would not have been found better than
-        the worst of these. A large p-value means nothing then.
+        Whether the test has too little power: it could not have shown that a perfect score is
+        better than the worst of these. A large p-value then means nothing.
     names : tuple of str
-        What the scores are called.
+        The names of the scores.
     all_equal : bool
-        Whether it was tested that all AUCs are equal, and not other contrasts.
+        Whether the test was for equality of all AUCs rather than for other contrasts.
     """
 
     statistic: float
@@ -189,7 +191,7 @@ class ContrastTest(Card):
 
     @property
     def f(self) -> float:
-        """The statistic that is judged by F: T² (m − r + 1) / (m r); T² / r for chi-square."""
+        """The statistic that is compared with F: T² (m − r + 1) / (m r); T² / r for chi-square."""
         if not self.rank:
             return 0.0
         shrink = 1.0 if self.df == inf else self.df / (self.df + self.rank - 1)
@@ -223,7 +225,7 @@ def auc_covariance(
     positive: Label | None = None,
     unit: ArrayLike | None = None,
 ) -> AucCovariance:
-    r"""DeLong's covariance matrix of the AUCs of several scores of the same rows.
+    r"""DeLong's covariance matrix for the AUCs of several scores on the same rows.
 
     With :math:`V` the placements of :func:`cutscore.compare` it is
     :math:`\Sigma = \mathrm{cov}(V_+) / P + \mathrm{cov}(V_-) / N`. Any contrast :math:`c` of the

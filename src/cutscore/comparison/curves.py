@@ -29,13 +29,13 @@ class CurveTest(Card):
     Parameters
     ----------
     statistic : float
-        E, the distance of the two curves: see the functions.
+        E, the distance between the two curves: see the functions.
     p_value : float
-        (1 + the permutations that are at least as far apart) / (1 + permutations).
+        (1 + number of permutations with at least this distance) / (1 + number of permutations).
     n : int
         The number of permutations.
     paired : bool
-        Whether the two scores are of the same rows.
+        Whether the two scores belong to the same rows.
     """
 
     statistic: float
@@ -62,17 +62,17 @@ def compare_curves(  # noqa: PLR0913 - all but three are options
     n: int = 2000,
     seed: int = 0,
 ) -> CurveTest:
-    r"""Test whether two scores of the same rows have the same ROC curve.
+    r"""Test whether two scores on the same rows have the same ROC curve.
 
-    Curves may cross and have the same area; :func:`cutscore.compare` sees nothing then. Of N rows
-    in the order of a score, let :math:`e(k)` be the errors that are made if all but the lowest k
-    are flagged. Venkatraman and Begg's distance is
+    Curves that cross may have the same area, so :func:`cutscore.compare` finds no difference. With
+    N rows sorted by a score, let :math:`e(k)` be the number of errors if all but the lowest k are
+    flagged. Venkatraman and Begg's distance is
 
     .. math:: E = \sum_{k=1}^{N-1} |e_a(k) - e_b(k)|.
 
-    It is compared with that of permutations, in each of which every row has its two ranks swapped
-    or not by the toss of a coin. Ties are broken at random, those of the scores once and those of
-    swapped ranks each time; where many scores are tied, the p-value depends on the ``seed``.
+    It is compared with its values in permutations that swap the two ranks of each row with
+    probability ½. Ties are broken at random: those of the scores once, those of swapped ranks in
+    each permutation. If many scores are tied, the p-value depends on the ``seed``.
 
     Parameters
     ----------
@@ -123,17 +123,17 @@ def compare_curves(  # noqa: PLR0913 - all but three are options
 
 
 def compare_curves_unpaired(a: Sweep, b: Sweep, *, n: int = 2000, seed: int = 0) -> CurveTest:
-    r"""Test whether two sweeps of different rows have the same ROC curve.
+    r"""Test whether two independent sweeps have the same ROC curve.
 
-    Both samples are seen as if they had the same share of positives :math:`\kappa`, that of all
-    rows. With p the share of such a mixture that is below a threshold, let :math:`e(p)` be the
-    errors that are made if all above are flagged. Venkatraman's distance is
+    Both samples are weighted to the same share of positives :math:`\kappa`, the share in all rows.
+    With p the share of this mixture below a threshold, let :math:`e(p)` be the error rate if
+    everything above it is flagged. Venkatraman's distance is
 
     .. math:: E = \int_0^1 |e_a(p) - e_b(p)| \, dp = 2 \kappa \int_0^1 |F_a(p) - F_b(p)| \, dp,
 
-    where F is the share of positives below the threshold. It is compared with that of permutations,
-    which assign the p of the positives to the two samples at random, and those of the negatives as
-    well. Ties are broken at random: see :func:`cutscore.compare_curves`.
+    where F is the share of positives below the threshold. It is compared with its values in
+    permutations that assign the p of the positives, and those of the negatives, to the two samples
+    at random. Ties are broken at random: see :func:`cutscore.compare_curves`.
 
     Parameters
     ----------

@@ -53,7 +53,7 @@ def sweeps_by_group(  # noqa: PLR0913 - options have names
     """
     rows = check_rows(y, score, weight, positive)
     label, code = encode_values(group, "group", np.ones(len(rows.score), np.bool_))
-    sweep_of(rows)  # a fault of a row is told by its place among all rows
+    sweep_of(rows)  # errors name a row by its place among all rows
     # Few groups have short numbers, which NumPy sorts by their digits.
     order = np.argsort(code.astype(np.min_scalar_type(len(label))), kind="stable")
     ends = np.cumsum(np.bincount(code, minlength=len(label)))

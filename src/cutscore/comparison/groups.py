@@ -27,11 +27,11 @@ from cutscore.sweeps.sweep import Floats, Masses
 
 @dataclass(frozen=True, eq=False, repr=False)
 class GroupAuc(Frozen):
-    """The AUC inside each group of rows, and three ways to make one number of them.
+    """The AUC within each group of rows, and three ways to summarise them in one number.
 
-    Made by :func:`cutscore.by_group`. A group of one class has no AUC (``nan``) and counts in none
-    of the three; :attr:`covered` says how much of the data that leaves, :meth:`interval` how sure
-    each of them is.
+    Made by :func:`cutscore.by_group`. A group of one class has no AUC (``nan``) and is excluded
+    from all three; :attr:`covered` is the share of the data that remains, and :meth:`interval`
+    gives confidence intervals.
 
     Parameters
     ----------
@@ -50,7 +50,7 @@ class GroupAuc(Frozen):
 
     @property
     def pooled(self) -> float:
-        """Σ U_g / Σ P_g N_g: the share of pairs inside a group that are ranked right."""
+        """Σ U_g / Σ P_g N_g: the share of within-group pairs that are ranked correctly."""
         return self._mean("pooled")
 
     @property
@@ -60,7 +60,7 @@ class GroupAuc(Frozen):
 
     @property
     def macro(self) -> float:
-        """The plain mean of the groups' AUCs."""
+        """The unweighted mean of the groups' AUCs."""
         return self._mean("macro")
 
     @property
@@ -72,17 +72,18 @@ class GroupAuc(Frozen):
         return float(mass[~np.isnan(self.auc)].sum() / mass.sum())
 
     def interval(self, average: str = "weighted", *, level: float = 0.95) -> Interval:
-        r"""Confidence interval of one of the three, for groups that are a sample of many.
+        r"""Confidence interval for one of the three, treating groups as a sample from many.
 
-        Rows of one group depend on each other, so groups are what counts: each is left out in turn
-        (the jackknife). With :math:`h_g` its share of the weight and :math:`A` the average,
+        Rows of one group are correlated, so the groups are treated as the independent units: each
+        is left out in turn (the jackknife). With :math:`h_g`, the group's share of the weight, and
+        :math:`A`, the average,
 
         .. math:: \mathrm{se}^2 = \frac{G-1}{G} \sum_g
                   \left(\frac{h_g (A_g - A)}{1 - h_g}\right)^2, \qquad
                   A \pm t_{df}\,\mathrm{se}, \quad df = \frac{1}{\sum_g h_g^2} - 1,
 
-        cut off at 0 and 1. Few groups that have most of the weight, as large ones have in
-        ``"pooled"``, leave few degrees of freedom.
+        clipped to [0, 1]. If a few groups have most of the weight, as large groups do in
+        ``"pooled"``, there are few degrees of freedom.
 
         Parameters
         ----------
@@ -94,8 +95,8 @@ class GroupAuc(Frozen):
         Raises
         ------
         UndefinedError
-            If there are not two groups with both classes, or all have the same AUC: that it does
-            not vary tells how few groups there are, and not how sure it is.
+            If there are fewer than two groups with both classes, or if all have the same AUC: there
+            are then too few groups to estimate its variance.
 
         References
         ----------
@@ -189,10 +190,10 @@ def by_group(
     weight: ArrayLike | None = None,
     positive: Label | None = None,
 ) -> GroupAuc:
-    r"""The AUC inside each group: only pairs of rows of the same group are compared.
+    r"""The AUC within each group: only pairs of rows from the same group are compared.
 
-    For scores that rank the items of one user, query or session, and are never compared between
-    two of them. The groups' AUCs are exact, as :attr:`Sweep.auc` is.
+    Use it for scores that rank the items of one user, query or session and are never compared
+    across them. The AUCs are exact, like :attr:`Sweep.auc`.
 
     Parameters
     ----------
@@ -269,21 +270,21 @@ def compare_groups(
     level: float = 0.95,
     names: tuple[str, str] = ("a", "b"),
 ) -> Comparison:
-    r"""Compare the AUCs of two scores inside the same groups.
+    r"""Compare the AUCs of two scores within the same groups.
 
-    The test of :meth:`cutscore.GroupAuc.interval`, applied to the differences that the groups have:
-    groups are left out in turn, whatever the rows inside of them have to do with each other.
+    The test of :meth:`cutscore.GroupAuc.interval`, applied to the groups' differences. Groups are
+    left out in turn, so rows within a group may be correlated in any way.
 
     Parameters
     ----------
     a, b : GroupAuc
-        From :func:`cutscore.by_group`, of two scores of the same rows.
+        From :func:`cutscore.by_group`, for two scores on the same rows.
     average : str, default 'weighted'
         Which average of the groups: ``"weighted"``, ``"pooled"`` or ``"macro"``.
     level : float, default 0.95
         Confidence level of the interval.
     names : (str, str), default ('a', 'b')
-        What the two scores are called in the result.
+        Names for the two scores in the result.
 
     Returns
     -------

@@ -27,9 +27,9 @@ class NetBenefitDifference(Frozen):
     Parameters
     ----------
     threshold : array of float
-        The threshold probabilities that were asked for.
+        The requested threshold probabilities.
     a, b : array of float
-        The net benefit of either model.
+        The net benefit of each model.
     difference : Estimates
         a − b, with intervals.
     """
@@ -61,8 +61,8 @@ def compare_net_benefit(  # noqa: PLR0913 - all but four are options
 ) -> NetBenefitDifference:
     r"""The difference of two models' net benefits on the same rows, with confidence intervals.
 
-    Only rows that one model flags and the other does not make a difference. With
-    :math:`u_a, u_b` such positives and :math:`v_a, v_b` such negatives,
+    Only rows that exactly one of the models flags make a difference. With :math:`u_a, u_b` such
+    positives and :math:`v_a, v_b` such negatives,
 
     .. math:: \mathrm{NB}_a - \mathrm{NB}_b
               = \frac{u_a - u_b}{n} - \frac{t}{1 - t} \cdot \frac{v_a - v_b}{n}.
@@ -76,12 +76,12 @@ def compare_net_benefit(  # noqa: PLR0913 - all but four are options
     positive : label, optional
         As in :func:`cutscore.sweep`.
     a, b : array-like of shape (n,)
-        The probabilities that either model gives each row.
+        The probabilities that each model assigns to the rows.
     at : float or array-like
         Threshold probabilities, from 0 to less than 1: a number or several.
     prior : float, optional
-        The share of positives where decisions are made, taken as known; that of the rows if left
-        out, which is an estimate then.
+        The prevalence where decisions are made, treated as known. Default: the prevalence of the
+        rows, treated as an estimate.
     level : float, default 0.95
         The confidence of each interval.
 
@@ -92,9 +92,9 @@ def compare_net_benefit(  # noqa: PLR0913 - all but four are options
     Notes
     -----
     The interval is ± z standard errors after half a row is added to each of the four counts, as
-    Bonett and Price do with two: rows that chance has left out are not taken for impossible. It
-    covers 94 % and more, up to 100 % where the models disagree in a handful of rows; see the page
-    *Validation*. With weights, rows count as (Σw)²/Σw².
+    Bonett and Price do with two, so an observed count of 0 is not treated as exact. It covers 94 %
+    or more, and up to 100 % if the models disagree on only a handful of rows; see the page
+    *Validation*. Weighted rows count as (Σw)²/Σw² rows.
 
     References
     ----------

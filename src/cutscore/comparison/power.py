@@ -49,7 +49,7 @@ _NORMAL = NormalDist()
 
 @dataclass(frozen=True, slots=True)
 class SampleSize:
-    """How many rows of each class; see :func:`cutscore.comparison.power.auc_sample_size`."""
+    """The number of rows of each class; see :func:`cutscore.comparison.power.auc_sample_size`."""
 
     positives: int
     negatives: int
@@ -76,32 +76,32 @@ def auc_power(  # noqa: PLR0913 - options have names
     method: str = "score",
     level: float = 0.95,
 ) -> float:
-    r"""The probability that an AUC is found to differ from another value.
+    r"""The power of a test that an AUC differs from a given value.
 
-    With :math:`v(\theta)` the variance of an AUC of so many rows, it is
+    With :math:`v(\theta)`, the variance of the AUC for this number of rows, the power is
 
     .. math:: \Phi\left(\frac{|\theta - \theta_0| - z \sqrt{v(\theta_0)}}{\sqrt{v(\theta)}}\right).
 
     Parameters
     ----------
     auc : float or Sweep
-        The AUC :math:`\theta` that is expected; or the sweep of a pilot study, whose AUC and whose
-        DeLong variance are then expected (at other AUCs in the proportions of normal scores).
+        The expected AUC :math:`\theta`, or the sweep of a pilot study, which supplies the AUC and
+        its DeLong variance (for other AUCs, the variance is scaled as for normal scores).
     positives, negatives : float
-        How many rows of each class there will be.
+        The number of rows of each class.
     against : float, default 0.5
-        The AUC :math:`\theta_0` that is to be ruled out.
+        The AUC :math:`\theta_0` under the null hypothesis.
     alternative : str, default 'two-sided'
         ``"two-sided"``, ``"greater"`` (the AUC is above) or ``"less"``.
     method : str, default 'score'
-        ``"score"``: :math:`\theta_0` is ruled out if :func:`cutscore.auc_interval` excludes it. The
-        variance is that of normal scores; if :math:`\theta_0` is true, with the interval's
+        ``"score"``: :math:`\theta_0` is rejected if :func:`cutscore.auc_interval` excludes it. The
+        variance is that of normal scores; under :math:`\theta_0`, it includes the interval's
         allowance for few rows. ``"obuchowski"``: the formula of Obuchowski et al., as pROC has it,
         :math:`P v(\theta) = 0.0099 e^{-A^2/2} (5 A^2 + 8 + (A^2 + 8) / \kappa)` with
         :math:`A = 1.414 \Phi^{-1}(\theta)` and :math:`\kappa = N/P`; it overstates the variance of
         high AUCs.
     level : float, default 0.95
-        One less the error that is allowed: 0.95 for tests at 5 %.
+        1 minus the significance level: 0.95 for tests at 5 %.
 
     References
     ----------
@@ -130,7 +130,7 @@ def auc_sample_size(  # noqa: PLR0913 - options have names
     method: str = "score",
     level: float = 0.95,
 ) -> SampleSize:
-    """How many rows it takes to find that an AUC differs from another value.
+    """The sample size for a test that an AUC differs from a given value.
 
     Parameters
     ----------
@@ -145,7 +145,7 @@ def auc_sample_size(  # noqa: PLR0913 - options have names
     level : float, default 0.95
         As in :func:`cutscore.comparison.power.auc_power`.
     power : float, default 0.8
-        The probability to find it.
+        The probability of detecting it.
     ratio : float, default 1.0
         Negatives per positive.
 
@@ -175,7 +175,7 @@ def detectable_auc(  # noqa: PLR0913 - options have names
     method: str = "score",
     level: float = 0.95,
 ) -> float:
-    """The AUC nearest to another value that will be found to differ from it.
+    """The AUC closest to a given value that a test can distinguish from it with the given power.
 
     Parameters
     ----------
@@ -188,9 +188,9 @@ def detectable_auc(  # noqa: PLR0913 - options have names
     level : float, default 0.95
         As in :func:`cutscore.comparison.power.auc_power`.
     power : float, default 0.8
-        The probability to find it.
+        The probability of detecting it.
     alternative : str, default 'two-sided'
-        ``"two-sided"`` and ``"greater"`` ask for an AUC above, ``"less"`` for one below.
+        ``"two-sided"`` and ``"greater"`` return an AUC above the given value, ``"less"`` one below.
 
     Examples
     --------
@@ -266,14 +266,14 @@ class _OneAuc:
 
 @dataclass(frozen=True, slots=True)
 class AucPair:
-    """The AUCs that are expected of two scores of the same rows.
+    """The expected AUCs of two scores on the same rows.
 
     Parameters
     ----------
     a, b : float
         The AUCs.
     correlation : float
-        How the two scores are correlated within a class; from 0 to less than 1.
+        The correlation of the two scores within a class, from 0 to less than 1.
 
     Examples
     --------
@@ -335,10 +335,12 @@ def difference_power(  # noqa: PLR0913 - options have names
     method: str = "t",
     level: float = 0.95,
 ) -> float:
-    r"""The probability that :func:`cutscore.compare` shows what it is to show.
+    r"""The power of :func:`cutscore.compare`: the probability that its alternative hypothesis is
+    supported.
 
-    With :math:`\mathrm{se}^2 = v_a + v_b - 2c` the variance of the difference that is expected, t
-    is noncentral: shifted by the difference (plus the margin, if there is one) over se.
+    With :math:`\mathrm{se}^2 = v_a + v_b - 2c` the variance of the expected difference, t has a
+    noncentral distribution whose noncentrality is the difference (plus the margin, if any) divided
+    by se.
 
     Parameters
     ----------
@@ -346,9 +348,9 @@ def difference_power(  # noqa: PLR0913 - options have names
         An :class:`cutscore.comparison.power.AucPair`; or the :func:`cutscore.auc_covariance` of two
         scores in a pilot study.
     positives, negatives : float
-        How many rows of each class there will be; or units, if those of the pilot study are.
-        Negatives that are left out are as many per positive as in the pilot study, or one. (A
-        covariance of a pilot study holds for its own ratio only.)
+        The numbers of rows of each class, or of clusters if the pilot study has clusters. By
+        default, there are as many negatives per positive as in the pilot study, or one. (The
+        covariance from a pilot study is only valid for its own ratio.)
     alternative : str, default 'two-sided'
         As in :func:`cutscore.compare`.
     margin : float, default 0.0
@@ -356,9 +358,9 @@ def difference_power(  # noqa: PLR0913 - options have names
     level : float, default 0.95
         As in :func:`cutscore.compare`.
     method : str, default 't'
-        ``"t"``: of the test that :func:`cutscore.compare` makes. ``"obuchowski"``: Obuchowski and
-        McClish's formula, as pROC has it, with z and a variance of 2 (v − c) if there is no
-        difference, v that of the first score.
+        ``"t"``: for the test used by :func:`cutscore.compare`. ``"obuchowski"``: Obuchowski and
+        McClish's formula, as in pROC, with z and, under the null hypothesis, the variance 2 (v −
+        c), where v is the variance of the first score.
 
     References
     ----------
@@ -400,7 +402,7 @@ def difference_sample_size(  # noqa: PLR0913 - options have names
     method: str = "t",
     level: float = 0.95,
 ) -> SampleSize:
-    """How many rows it takes for :func:`cutscore.compare` to show what it is to show.
+    """The sample size for :func:`cutscore.compare` to reach a given power.
 
     Parameters
     ----------
@@ -415,9 +417,9 @@ def difference_sample_size(  # noqa: PLR0913 - options have names
     level : float, default 0.95
         As in :func:`cutscore.comparison.power.difference_power`.
     power : float, default 0.8
-        The probability to show it.
+        The probability of showing it.
     ratio : float, optional
-        Negatives per positive: 1 if left out, or that of the pilot study, which can't be changed.
+        Negatives per positive. Default: 1, or the ratio of the pilot study, which can't be changed.
 
     Returns
     -------
@@ -425,7 +427,8 @@ def difference_sample_size(  # noqa: PLR0913 - options have names
 
     Examples
     --------
-    Is the new score at most 0.03 worse than the old one, if both are expected to be equal?
+    To show that the new score is less than 0.03 worse than the old one, if both are expected to be
+    equal:
 
     >>> import cutscore as cs
     >>> equal = cs.power.AucPair(0.8, 0.8, correlation=0.6)
@@ -452,18 +455,18 @@ def detectable_difference(  # noqa: PLR0913 - options have names
     alternative: str = "two-sided",
     level: float = 0.95,
 ) -> float:
-    """By how much an AUC must be above that of the other score to be found better.
+    """The smallest difference between two AUCs that a test can detect with the given power.
 
     Parameters
     ----------
     b : float
-        The AUC that is expected of the other score.
+        The expected AUC of the other score.
     positives, negatives : float
-        How many rows of each class there will be.
+        The number of rows of each class.
     correlation : float
-        How the two scores are correlated within a class.
+        The correlation of the two scores within a class.
     power : float, default 0.8
-        The probability to find it.
+        The probability of detecting it.
     alternative : str, default 'two-sided'
         As in :func:`cutscore.compare`; ``"two-sided"`` or ``"greater"``.
     level : float, default 0.95
@@ -543,7 +546,8 @@ def _power_beyond(reach: float, df: float, shift: float) -> float:
 
 @dataclass(frozen=True, slots=True)
 class LimitSize:
-    """How many rows a limit takes; see :func:`cutscore.comparison.power.limit_sample_size`.
+    """The number of rows needed for a limit; see
+    :func:`cutscore.comparison.power.limit_sample_size`.
 
     Parameters
     ----------
@@ -552,11 +556,11 @@ class LimitSize:
     of : str
         and of which class: "positives", "negatives" or "rows" of both.
     errors : int
-        How many of them may break the rule: false alarms, or missed positives.
+        The number of errors allowed among them: false alarms or missed positives.
     power : float
-        The probability that no more do.
+        The probability that there are no more errors than that.
     total : int or None
-        Rows of both classes, at the prevalence that was given.
+        The number of rows of both classes, at the given prevalence.
     """
 
     rows: int
@@ -581,26 +585,26 @@ def limit_sample_size(
     power: float = 0.8,
     prevalence: float | None = None,
 ) -> LimitSize:
-    """How many rows it takes until a limit can be shown to hold.
+    """The sample size for guaranteeing a limit.
 
-    A limit such as ``"fpr <= 0.001"`` is shown to hold if so few of n negatives are false alarms
-    that a true rate above the limit would rarely have had so few: the count of
-    ``choose(..., confidence=)``. Exact, by the binomial distribution. Somewhat more rows may have
-    a little less power, until one more false alarm is allowed.
+    A limit such as ``"fpr <= 0.001"`` is guaranteed if a one-sided test rejects all higher rates,
+    given the number of false alarms among n negatives, as in ``choose(..., confidence=)``. The test
+    is exact (binomial). Because the number of errors is discrete, slightly more rows can have
+    slightly less power, until one more false alarm is allowed.
 
     Parameters
     ----------
     limit : str
         On fpr, specificity, fnr, recall or flagged_rate.
     expected : float, optional
-        The true rate that is expected, on the right side of the limit. If it is left out, the best
-        there is (no error at all): with fewer rows nothing can be shown whatever they say.
+        The expected true rate, within the limit. Default: no errors at all, which gives the
+        minimum: with fewer rows the limit can't be guaranteed whatever their outcome.
     confidence : float, default 0.95
         The confidence of the guarantee.
     power : float, default 0.8
-        The probability that the rows will show it.
+        The probability that the limit can be guaranteed.
     prevalence : float, optional
-        The share of positives among all rows, to tell how many rows that makes.
+        The share of positives among all rows, to compute the total number of rows.
 
     References
     ----------
@@ -631,7 +635,7 @@ def limit_sample_size(
 def limit_power(
     limit: str | Limit, rows: int, *, expected: float, confidence: float = 0.95
 ) -> float:
-    """The probability that a limit will be shown to hold.
+    """The probability that a limit can be guaranteed.
 
     Parameters
     ----------
@@ -642,7 +646,7 @@ def limit_power(
     confidence : float, default 0.95
         As in :func:`cutscore.comparison.power.limit_sample_size`.
     rows : int
-        How many rows of the class that the limit is about.
+        The number of rows of the class that the limit refers to.
 
     Examples
     --------
@@ -713,16 +717,16 @@ def _least_rows(bound: float, rate: float, error: float, power: float) -> tuple[
 
 
 def rate_sample_size(rate: float, half_width: float, *, level: float = 0.95) -> int:
-    """How many rows it takes to know a rate at a fixed threshold to within a half-width.
+    """The sample size for an interval of a given half-width for a rate at a fixed threshold.
 
     For recall, count positives; for fpr and specificity, negatives. The interval is Wilson's.
 
     Parameters
     ----------
     rate : float
-        The rate that is expected.
+        The expected rate.
     half_width : float
-        Half the width that the interval may have.
+        The largest half-width allowed.
     level : float, default 0.95
         Its confidence.
 
@@ -754,27 +758,28 @@ def sensitivity_sample_size(  # noqa: PLR0913 - options have names
     ratio: float = 1.0,
     level: float = 0.95,
 ) -> SampleSize:
-    r"""How many rows it takes to know the sensitivity at a specificity that is fixed.
+    r"""The sample size for estimating the sensitivity at a fixed specificity.
 
-    The threshold is that of the negatives, so that they add to the variance:
+    The threshold is estimated from the negatives, which adds to the variance:
 
     .. math:: \frac{s (1 - s)}{P} + \left(\frac{\varphi(\Phi^{-1}(s))}{\varphi(\Phi^{-1}(f))}
               \right)^2 \frac{f (1 - f)}{N}, \qquad f = 1 - \text{specificity},
 
-    with the slope of the ROC curve of normal scores of equal spreads. Where the *threshold* is
-    fixed beforehand, only positives count: :func:`cutscore.comparison.power.rate_sample_size`, and
+    where the slope of the ROC curve is that of normal scores with equal variances. If the
+    *threshold* is fixed beforehand, only the positives matter:
+    :func:`cutscore.comparison.power.rate_sample_size`, and
     :func:`cutscore.comparison.power.limit_sample_size` with ``"recall >= 0.8"``.
 
     Parameters
     ----------
     sensitivity, specificity : float
-        Those that are expected.
+        The expected rates.
     half_width : float, optional
-        Half the width that the interval of the sensitivity may have; or
+        The largest half-width allowed for the interval of the sensitivity; or
     above : float, optional
-        a lower sensitivity that is to be ruled out (a one-sided test).
+        a lower sensitivity to be rejected by a one-sided test.
     power : float, default 0.8
-        The probability to rule it out.
+        The probability of rejecting it.
     ratio : float, default 1.0
         Negatives per positive.
     level : float, default 0.95

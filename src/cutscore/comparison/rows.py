@@ -91,8 +91,8 @@ def needs_both_classes(rows: ScoredRows, measure: str) -> None:
 def units(
     y: ArrayLike, score: ArrayLike, unit: ArrayLike, *, positive: Label | None = None
 ) -> Units:
-    """Rows with the unit each belongs to: what :func:`cutscore.choose` needs to guarantee limits
-    where rows of one unit are not independent.
+    """Rows with their cluster ids, for guarantees by :func:`cutscore.choose` if rows of one cluster
+    are correlated.
 
     Parameters
     ----------

@@ -147,7 +147,7 @@ SCORES = (
         many=True,
     ),
     Parameter("group", "group column; also report the AUC within each group", "NAME"),
-    Parameter("normal", "there is no label column: all rows are normal"),
+    Parameter("normal", "treat all rows as normal; no label column is needed"),
     Parameter(
         "period",
         "period column, such as a date or an hour, for limits such as 'flagged <= 200 per day'",
@@ -279,8 +279,7 @@ OTHERS = (
     ),
     Parameter(
         "each",
-        "group column, such as country: limits hold in each group, for one threshold or with "
-        "--thresholds group for one per group",
+        "group column, such as country; limits then apply to each group separately",
         "NAME",
     ),
     Parameter(
@@ -293,14 +292,14 @@ OTHERS = (
     ),
     Parameter(
         "gap",
-        "with --thresholds group: the most by which a rate may differ between groups, such as "
+        "with --thresholds group: largest difference in a rate allowed between groups, such as "
         f"'recall <= 5 %' or 'fpr <= 2 %'{_AGAIN}",
         "LIMIT",
         many=True,
     ),
     Parameter(
         "small",
-        "with --each and --confidence: pool groups that are too small to be tested alone, or "
+        "with --each and --confidence: pool groups that are too small for a test of their own, or "
         "refuse them",
         "RULE",
         "choice",

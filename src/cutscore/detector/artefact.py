@@ -44,23 +44,23 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Training:
-    """What a :class:`cutscore.detector.Detector` was learned from.
+    """How a :class:`cutscore.detector.Detector` was trained.
 
     Parameters
     ----------
     rows, positives
         How many rows there were.
     learner
-        What learned the scorer.
+        The learner that produced the scorer.
     auc
-        The AUC of cross-fitted scores, and its interval.
+        The AUC of out-of-fold scores, with its interval.
     notes
-        What was decided about the columns, and warnings: findings.
+        Findings about the encoding of the columns, and warnings.
     fingerprint
         A hash of the training rows: see :meth:`cutscore.detector.Encoding.fit`.
     importances
-        Of trees, what each column adds to or takes from the scores of training rows, on average:
-        the mean of its absolute SHAP values, by the library that made them.
+        For trees: the mean absolute SHAP value of each column over the training rows, computed by
+        the library that trained them.
     """
 
     rows: Count
@@ -75,17 +75,17 @@ class Training:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Detector(Card):
-    """What decides about rows of a table: a scorer, and a policy for its scores.
+    """A scorer and a policy: the artefact that decides about rows of a table.
 
     row → scorer → score → calibrator → LLR → + ln clr → probability; flagged by the policy's
-    threshold. It is saved as JSON that people can read.
+    threshold. It is saved as readable JSON.
 
     Parameters
     ----------
     scorer
-        From a row to its score.
+        Maps rows to scores.
     policy
-        From a score to its log-likelihood ratio, probability and decision, with the evidence.
+        Maps scores to log-likelihood ratios, probabilities and decisions; contains the evidence.
     training
         What it was learned from.
 

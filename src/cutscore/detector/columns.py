@@ -26,7 +26,7 @@ LevelType = Literal["text", "whole", "date"]
 
 @dataclass(frozen=True)
 class NumberColumn:
-    """A column of numbers or dates: standardised, and 0 where it is missing. One of those of
+    """A column of numbers or dates, standardised; missing values become 0. Part of a
     :class:`cutscore.detector.Encoding`.
 
     Parameters
@@ -34,13 +34,14 @@ class NumberColumn:
     name
         The column.
     mean, scale
-        Mean and standard deviation of the training rows that have a value.
+        Mean and standard deviation of the non-missing training values.
     missing
-        The share of the training rows that have none. If there are any, that is a feature too.
+        The share of training rows with a missing value. If it is not 0, an indicator feature is
+        added.
     kind
         "number", or "date" for days since 1970-01-01.
     low, high
-        The smallest and the largest value of the training rows, if that is known.
+        The smallest and the largest training value, if known.
     """
 
     name: str
@@ -80,8 +81,8 @@ class NumberColumn:
 
 @dataclass(frozen=True)
 class CategoryColumn:
-    """A column of text, of booleans, or of numbers that are names: one feature for each level but
-    the most frequent. One of those of :class:`cutscore.detector.Encoding`.
+    """A column of text, booleans or numeric codes, dummy-coded: one feature for each level except
+    the most frequent. Part of a :class:`cutscore.detector.Encoding`.
 
     Parameters
     ----------
@@ -90,11 +91,11 @@ class CategoryColumn:
     levels
         The values that have a feature of their own, the most frequent first.
     shares
-        The share of the training rows that has each.
+        The share of training rows with each level.
     other
-        The share that had any other value.
+        The share of training rows with any other value.
     missing
-        The share that had none.
+        The share of training rows with a missing value.
     kind
         "category", or "boolean", with the levels "true" and "false".
     level_type

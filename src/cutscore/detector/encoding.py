@@ -47,18 +47,18 @@ _BATCH = 1 << 16
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Encoding:
-    """What each column of a table is, and the features it becomes; made by :meth:`fit`.
+    """The columns of a table and how they are encoded as features; made by :meth:`fit`.
 
     Parameters
     ----------
     columns
-        The columns that are used, in their order.
+        The columns used, in order.
     notes
-        What was decided, a finding for each column.
+        One finding for each column, which describes its encoding.
     rows
-        How many rows it was decided on.
+        The number of rows it was fitted to.
     fingerprint
-        A hash of what these rows were like: see :meth:`fit`.
+        A hash of these rows: see :meth:`fit`.
 
     Examples
     --------

@@ -21,8 +21,8 @@ from cutscore.sweeps.sweep import Floats
 
 @dataclass(frozen=True)
 class NumberTerm:
-    """weight · (value − mean), or the weight of a missing value: what a column of numbers adds in a
-    :class:`cutscore.detector.Detector`.
+    """The contribution of a numeric column to the score of a linear
+    :class:`cutscore.detector.Detector`: weight · (value − mean), or the weight of a missing value.
 
     Parameters
     ----------
@@ -62,8 +62,9 @@ class NumberTerm:
 
 @dataclass(frozen=True)
 class CategoryTerm:
-    """One weight for each level, compared with the average of the training rows: what a category
-    adds in a :class:`cutscore.detector.Detector`.
+    """The contribution of a categorical column to the score of a linear
+    :class:`cutscore.detector.Detector`: one weight for each level, relative to the average of the
+    training rows.
 
     Parameters
     ----------
@@ -72,8 +73,8 @@ class CategoryTerm:
     weights
         What each level adds to the score, in the order of ``column.levels``.
     other, missing
-        What any other value adds, and a missing one. They are 0, the average, where no training
-        row was so.
+        What any other value adds, and a missing value. They are 0, the average, if no training row
+        had one.
     """
 
     column: CategoryColumn

@@ -111,8 +111,8 @@ class DecisionClassifier(LogOdds, ClassifierWrapper):
     >>> model = DecisionClassifier(LogisticRegression(), aim=cs.Costs(fp=1, fn=10)).fit(X, y)
     >>> round(model.threshold_, 2), int(model.predict(X).sum())
     (-1.27, 224)
-    >>> dear = model.revised(costs=cs.Costs(fp=1, fn=15))  # nothing is fitted again
-    >>> int(dear.predict(X).sum())
+    >>> revised = model.revised(costs=cs.Costs(fp=1, fn=15))  # nothing is fitted again
+    >>> int(revised.predict(X).sum())
     638
     """
 

@@ -18,8 +18,9 @@ from cutscore.sweeps.sweep import Sweep, check_sweep
 def auc_interval(s: Sweep, *, level: float = 0.95, method: str = "score") -> Interval:
     r"""Confidence interval of the AUC.
 
-    The default holds all AUCs :math:`\theta` that the observed :math:`\hat\theta` does not
-    contradict, each judged by the spread that estimates would have if it were true:
+    The default inverts a test. It contains every AUC :math:`\theta` that the observed
+    :math:`\hat\theta` does not reject, given the variance that the estimate would have if
+    :math:`\theta` were true:
 
     .. math:: |\hat\theta - \theta| \le z \sqrt{v(\theta)}, \qquad
               v(\theta) = (1 - \lambda) \, v_0(\theta)
@@ -30,23 +31,23 @@ def auc_interval(s: Sweep, *, level: float = 0.95, method: str = "score") -> Int
     .. math:: v_0(\theta) = \frac{\theta (1 - \theta) + (P + N - 2) \, \xi}{P N}, \qquad
               \xi = \theta (1 - \theta) - 2 \, T\!\left(\Phi^{-1}(\theta), 1/\sqrt 3\right)
 
-    with Owen's T, and the other end is the largest variance that any two distributions have. The
-    data say where between them to be: :math:`\lambda`, from 0 to 1, is such that
-    :math:`v(\hat\theta)` is DeLong's variance times :math:`1 + 1/\sqrt{\min(P, N)}`, an allowance
-    for the few rows that it is estimated from, chosen by simulation.
+    with Owen's T; the other term is the largest possible variance for any two distributions. The
+    weight :math:`\lambda`, from 0 to 1, is estimated: it makes :math:`v(\hat\theta)` equal to
+    DeLong's variance times :math:`1 + 1/\sqrt{\min(P, N)}`. That factor allows for the few rows
+    that the variance is estimated from, and was chosen by simulation.
 
     Parameters
     ----------
     s : Sweep
-        The sweep. A weighted one needs squares: ``sweep(..., squares=True)``. P and N are the
-        effective numbers (Σw)²/Σw² then.
+        The sweep. A weighted one needs squares: ``sweep(..., squares=True)``. P and N are then the
+        effective numbers (Σw)²/Σw².
     level : float, default 0.95
         Confidence level.
     method : str, default 'score'
-        ``"score"``: the above. ``"delong"``: the AUC ± z standard errors, cut off at 0 and 1, as
-        most software gives it. ``"logit"``: the same on the scale ln(A/(1−A)). ``"newcombe"``: as
-        ``"score"``, but with the variance for exponential scores (Hanley & McNeil's) whatever the
-        data say. ``"bootstrap"`` and ``"bca"``: 2,000 stratified samples; see
+        ``"score"``: as above. ``"delong"``: the AUC ± z standard errors, clipped to [0, 1], as in
+        most software. ``"logit"``: the same on the scale ln(A/(1−A)). ``"newcombe"``: as
+        ``"score"``, but always with the variance for exponential scores (Hanley & McNeil).
+        ``"bootstrap"`` and ``"bca"``: 2,000 stratified samples; see
         :func:`cutscore.bootstrap`.
 
     Returns
@@ -55,10 +56,10 @@ def auc_interval(s: Sweep, *, level: float = 0.95, method: str = "score") -> Int
 
     Notes
     -----
-    ``"delong"``, ``"logit"`` and the bootstrap cover too little where positives are few and the AUC
-    is high, and ``"newcombe"`` where positives are more spread than negatives: see the page
-    *Validation*. Where the estimated variance is 0, as with perfectly separated classes,
-    ``"delong"`` and ``"logit"`` would be a single point; they give the score interval instead.
+    ``"delong"``, ``"logit"`` and the bootstrap under-cover if there are few positives and the AUC
+    is high, and ``"newcombe"`` if positives are more dispersed than negatives: see the page
+    *Validation*. If the estimated variance is 0, as for perfectly separated classes, ``"delong"``
+    and ``"logit"`` would be a single point; they return the score interval instead.
 
     References
     ----------

@@ -26,14 +26,14 @@ from cutscore.sweeps.sweep import EqualRows, Floats, Sweep, check_sweep
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Bootstrap(Frozen):
-    """What a statistic does under resampling; see :func:`cutscore.bootstrap`.
+    """The distribution of a statistic under resampling; see :func:`cutscore.bootstrap`.
 
     Parameters
     ----------
     estimate : float
-        The statistic of the rows themselves.
+        The statistic on the original rows.
     replicates : array of float
-        That of each sample.
+        The statistic on each sample.
     interval : Interval
         Its confidence interval.
     """
@@ -50,7 +50,7 @@ class Bootstrap(Frozen):
 
     @property
     def bias(self) -> float:
-        """The mean of the replicates less the estimate."""
+        """The mean of the replicates minus the estimate."""
         return float(np.mean(self.replicates)) - self.estimate
 
     def __repr__(self) -> str:
@@ -81,16 +81,16 @@ def bootstrap(  # noqa: PLR0913 - options have names
 ) -> Bootstrap:
     """Stratified bootstrap of any function of a sweep.
 
-    Each sample draws as many positives and as many negatives as there are, with replacement, as new
-    masses on the same scores: nothing is sorted again. The AUC is computed in the native core, some
-    hundred times faster than resampling rows.
+    Each sample draws positives and negatives separately, with replacement and in their original
+    numbers, as new counts at the same scores, so nothing is sorted again. The AUC is computed in
+    the native core, about a hundred times faster than by resampling rows.
 
     Parameters
     ----------
     s : Sweep
-        The sweep. A weighted one needs squares: ``sweep(..., squares=True)``; rows of one class and
-        score are then drawn as so many of equal weight as have the same sum and sum of squares.
-        (Rows in clusters: :func:`cutscore.bootstrap_rows`.)
+        The sweep. A weighted one needs squares: ``sweep(..., squares=True)``; rows with the same
+        class and score are then drawn as if they had equal weights, with the same sum and sum of
+        squares. For clustered rows, use :func:`cutscore.bootstrap_rows`.
     statistic : "auc", PartialAuc or callable, default 'auc'
         A function of a sweep that returns a number, or "auc".
     method : str, default 'percentile'
@@ -98,8 +98,8 @@ def bootstrap(  # noqa: PLR0913 - options have names
     level : float, default 0.95
         Confidence level of the interval.
     n, seed : int
-        How many samples, and the seed of their random numbers: equal seeds draw equal samples, on
-        every machine and any number of threads.
+        The number of samples, and the random seed. A seed gives the same samples on every machine
+        and with any number of threads.
 
     References
     ----------

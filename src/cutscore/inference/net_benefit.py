@@ -67,14 +67,14 @@ class NetBenefitAt(Frozen):
     Parameters
     ----------
     threshold : array of float
-        The threshold probabilities that were asked for.
+        The requested threshold probabilities.
     net_benefit : Estimates
-        That of flagging from each of them on.
+        The net benefit of flagging all cases with at least that probability.
     flag_all : Estimates
-        That of flagging everything. (That of flagging nothing is 0.)
+        The net benefit of flagging everything. (For flagging nothing it is 0.)
     avoided : Estimates
-        How many false alarms fewer than by flagging everything there are per 100 cases, net of
-        missed positives; nan at a threshold of 0, where a miss outweighs any number of them.
+        The reduction in false alarms per 100 cases compared with flagging everything, net of missed
+        positives; nan at a threshold of 0, where a miss outweighs any number of false alarms.
     prior : float
         The share of positives.
     """
@@ -87,7 +87,7 @@ class NetBenefitAt(Frozen):
 
     @property
     def standardized(self) -> Floats:
-        """Net benefit as a share of the highest possible, which is the share of positives."""
+        """Net benefit as a share of the highest possible value, the prevalence."""
         return np.asarray(self.net_benefit.value / self.prior)
 
     def __len__(self) -> int:
@@ -109,7 +109,8 @@ def net_benefit_at(
 ) -> NetBenefitAt:
     r"""Net benefit at given threshold probabilities, with confidence intervals.
 
-    Who acts from the probability t on holds a false alarm worth t/(1 − t) caught positives:
+    A decision maker who acts at a probability of t or more values a false alarm at t/(1 − t) caught
+    positives:
 
     .. math:: \mathrm{NB}(t) = \frac{\mathrm{TP}}{n} - \frac{t}{1 - t} \cdot \frac{\mathrm{FP}}{n},
               \qquad \text{or with a prior} \quad
@@ -122,8 +123,9 @@ def net_benefit_at(
     at : float or array-like
         Threshold probabilities, from 0 to less than 1, in any order: a number or several.
     prior : float, optional
-        The share of positives where decisions are made, taken as known; for case-control samples,
-        whose own share means nothing. That of the sweep if left out, which is an estimate then.
+        The prevalence where decisions are made, treated as known; needed for case-control samples,
+        whose own prevalence is arbitrary. Default: the prevalence of the sweep, treated as an
+        estimate.
     level : float, default 0.95
         The confidence of each interval.
 
@@ -134,9 +136,10 @@ def net_benefit_at(
 
     Notes
     -----
-    Intervals join Wilson's intervals of the two shares (Zou and Donner's method), with their
-    correlation where they are shares of the same rows. They cover 93 to 98 %, more where next to
-    nothing is flagged; ± z standard errors fall to 61 % there. See the page *Validation*.
+    Intervals combine Wilson's intervals for the two shares (Zou and Donner's method), with their
+    correlation if both are shares of the same rows. They cover 93 to 98 %, and more if almost
+    nothing is flagged, where ± z standard errors covers as little as 61 %. See the page
+    *Validation*.
 
     References
     ----------

@@ -17,12 +17,12 @@ Statistic = Callable[[Sweep], float]
 
 
 def auc_variance(s: Sweep) -> float:
-    r"""DeLong's variance of the AUC, from the placements of each class among the other.
+    r"""DeLong's variance of the AUC, computed from the placements of each class.
 
     :math:`\mathrm{var} = \frac{1}{P(P-1)} \sum_i (V_i - A)^2 + \frac{1}{N(N-1)} \sum_j (V_j - A)^2`
-    where :math:`V` is the share of the other class that a row is on the right side of, ties one
-    half. From counts it is a fraction of two integers, rounded once. With weights, squares of
-    weights stand in the sums, and (ΣW)²/Σw² for the number of rows.
+    where :math:`V` is the share of the other class that is ranked correctly relative to a row, with
+    ties counted as one half. Without weights, it is a ratio of two integers, rounded once. With
+    weights, the sums contain squared weights, and the number of rows is replaced by (Σw)²/Σw².
 
     References
     ----------

@@ -27,7 +27,7 @@ _ROUNDS = 8  # of Newton's method
 
 @dataclass(frozen=True, slots=True, repr=False)
 class CurvePoint(Card):
-    """A rate where the other one is fixed; made by :func:`cutscore.sensitivity_at` and
+    """One rate at a fixed value of the other; made by :func:`cutscore.sensitivity_at` and
     :func:`cutscore.specificity_at`.
 
     Parameters
@@ -35,15 +35,16 @@ class CurvePoint(Card):
     measure : str
         ``"sensitivity"`` or ``"specificity"``.
     value : float
-        The rate on the ROC curve of these rows, straight lines between its points.
+        The rate on the ROC curve of these rows, interpolated linearly between its points.
     low, high, level : float
         Its confidence interval.
     fixed : float
-        The rate that was asked for: the specificity, or the sensitivity.
+        The fixed rate: the specificity or the sensitivity.
     threshold : float
-        Where to cut to have at least the fixed rate on these rows, and the most of the other one.
+        The threshold with at least the fixed rate on these rows and the highest value of the other
+        rate.
     confusion : Confusion
-        What that threshold does on these rows.
+        The confusion matrix of that threshold on these rows.
     """
 
     measure: str
@@ -77,18 +78,18 @@ class CurvePoint(Card):
 def sensitivity_at(s: Sweep, specificity: float, *, level: float = 0.95) -> CurvePoint:
     r"""The sensitivity at a fixed specificity, with a confidence interval.
 
-    The threshold that has the specificity is not known, it is estimated from the negatives. So the
-    interval holds the errors of both classes. At each point (1 − x, y) of the ROC curve, x being
-    its specificity, negatives say how far x is from the fixed specificity :math:`x_0`, in standard
-    errors: :math:`d^2 = n (x - x_0)^2 / x_0 (1 - x_0)`. Points with d > z are out. At each of the
-    others the sensitivity has the mid-P interval of y with what is left, :math:`\sqrt{z^2 - d^2}`
-    standard errors, and the interval reaches from the lowest of their ends to the highest.
+    The threshold with that specificity is not known; it is estimated from the negatives. The
+    interval therefore accounts for the sampling error of both classes. At each point (1 − x, y) of
+    the ROC curve, where x is the specificity, the distance from the fixed specificity :math:`x_0`
+    is measured in standard errors: :math:`d^2 = n (x - x_0)^2 / x_0 (1 - x_0)`. Points with d > z
+    are excluded. Each of the others has the mid-P interval of y at the remaining :math:`\sqrt{z^2 -
+    d^2}` standard errors, and the result is the smallest interval that contains all of these.
 
     Parameters
     ----------
     s : Sweep
-        The sweep. A weighted one needs squares: ``sweep(..., squares=True)``. Classes count as
-        their effective numbers of rows (Σw)²/Σw² then.
+        The sweep. A weighted one needs squares: ``sweep(..., squares=True)``. Classes then count as
+        their effective numbers of rows (Σw)²/Σw².
     specificity : float
         Above 0 and below 1.
     level : float, default 0.95
@@ -97,24 +98,25 @@ def sensitivity_at(s: Sweep, specificity: float, *, level: float = 0.95) -> Curv
     Returns
     -------
     CurvePoint
-        ``value``, ``low`` and ``high`` on the curve; ``threshold`` and ``confusion`` of the cut
-        with at least that specificity on these rows, which may have more.
+        ``value``, ``low`` and ``high`` refer to the curve; ``threshold`` and ``confusion`` to the
+        threshold with at least that specificity on these rows. Its specificity may be higher.
 
     Notes
     -----
-    Between two points of the curve the sensitivity lies on a straight line, as in pROC: a rule that
-    takes either cut at random has it. Where several cuts have the specificity it is the highest.
-    Where scores are tied, a class varies less between two cuts than at one, by λ(1 − λ)Δ for a
-    share λ of a step Δ, and counts as so many more rows.
+    Between two points of the curve the sensitivity is interpolated linearly, as in pROC: a rule
+    that chooses between the two thresholds at random achieves it. If several thresholds have the
+    specificity, the highest sensitivity is used. If scores are tied, the variance of a class is
+    lower between two thresholds than at one, by λ(1 − λ)Δ for a share λ of a step Δ, and the class
+    counts as correspondingly more rows.
 
-    The interval is about the ROC curve, at the fixed specificity; not about what the ``threshold``
-    has on new rows, where the specificity will not be the same. With fewer than z² x₀ / (1 − x₀)
-    negatives, which is 35 for a specificity of 0.9 and 73 for 0.95, it reaches down to 0: all of
-    them may be below the threshold, which may then be anywhere above.
+    The interval refers to the ROC curve at the fixed specificity, not to the sensitivity of
+    ``threshold`` on new rows, where the specificity will differ. With fewer than z² x₀ / (1 − x₀)
+    negatives, which is 35 for a specificity of 0.9 and 73 for 0.95, its lower end is 0: all
+    negatives may be below the threshold, which could then be arbitrarily high.
 
-    How often it covers is on the page *Validation*: 94 to 99 %, the most with ten or twenty
-    positives, which leave few rates to be observed. Where the class of the fixed rate is the small
-    one, 92 to 99 %.
+    Its coverage, measured on the page *Validation*, is 94 to 99 %; it is highest with ten or twenty
+    positives, for which only a few rates are possible. If the class of the fixed rate is the
+    smaller one, it is 92 to 99 %.
 
     References
     ----------
@@ -142,7 +144,7 @@ def sensitivity_at(s: Sweep, specificity: float, *, level: float = 0.95) -> Curv
 def specificity_at(s: Sweep, sensitivity: float, *, level: float = 0.95) -> CurvePoint:
     """The specificity at a fixed sensitivity, with a confidence interval.
 
-    As :func:`cutscore.sensitivity_at`, with the classes in each other's place.
+    As :func:`cutscore.sensitivity_at`, with the roles of the classes swapped.
 
     Parameters
     ----------

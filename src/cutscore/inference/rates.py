@@ -42,7 +42,7 @@ def interval(  # noqa: PLR0913 - options have names
     level: float = 0.95,
     method: str | None = None,
 ) -> Interval:
-    """Confidence interval of a measure at a threshold that is given.
+    """Confidence interval for a measure at a given threshold.
 
     Parameters
     ----------
@@ -51,24 +51,23 @@ def interval(  # noqa: PLR0913 - options have names
     measure : str, Costs or callable
         The name of a measure, ``Costs``, ``f(beta)`` or a function of (tp, fp, fn, tn); or "auc".
     at : float or OperatingPoint, optional
-        A threshold, or an operating point. An interval at a threshold that was chosen on the same
-        rows does not know of the choice: see ``OperatingPoint.expect``.
+        A threshold, or an operating point. If the threshold was chosen on the same rows, the
+        interval ignores that choice: use ``OperatingPoint.expect`` instead.
     prior : float, optional
-        The share of positives where decisions are made, for measures that depend on it; that of
-        the operating point if left out.
+        The prevalence where decisions are made, for measures that depend on it. Default: the prior
+        of the operating point.
     level : float, default 0.95
         Confidence level.
     method : str, optional
-        For rates, which are shares of counted rows (recall, fnr, fpr, specificity, precision and
-        flagged_rate): ``"wilson"``, the default, or ``"clopper-pearson"``, which never covers less
-        than it says and is wider. For "auc" those of :func:`cutscore.auc_interval`. Likelihood
-        ratios have the interval of their logarithm (Simel, Samsa & Matchar). All other measures,
-        and likelihood ratios of a rate of 0 or 1, have the percentiles of 10,000 draws of TPR and
-        FPR, each from Jeffreys' distribution Beta(k + ½, n − k + ½), which does not take a rate
-        of 0 to be exact.
+        For rates (recall, fnr, fpr, specificity, precision and flagged_rate): ``"wilson"``, the
+        default, or ``"clopper-pearson"``, which never under-covers and is wider. For "auc", the
+        methods of :func:`cutscore.auc_interval`. Likelihood ratios have the interval of their
+        logarithm (Simel, Samsa & Matchar). All other measures, and likelihood ratios with a rate of
+        0 or 1, have the percentiles of 10,000 draws of TPR and FPR, each from Jeffreys'
+        distribution Beta(k + ½, n − k + ½), which does not treat a rate of 0 as exact.
 
         The thresholds -inf and +inf flag everything and nothing on any rows, so TPR, FPR and the
-        share flagged are certain there. What depends on the share of positives still is not.
+        share flagged are known exactly there. Measures that depend on the prevalence are not.
 
     References
     ----------
@@ -90,7 +89,7 @@ def interval(  # noqa: PLR0913 - options have names
     >>> [cs.interval(s, "recall", at=t) for t in (0.9, 0.5)]
     [[0.639581, 0.947631] at 95 %, [0.763869, 0.991119] at 95 %]
 
-    Flagging everything catches all positives; how many of the flagged are positive varies:
+    Flagging everything catches all positives; the precision still has an interval:
 
     >>> cs.interval(s, "recall", at=-float("inf")), cs.interval(s, "precision", at=-float("inf"))
     ([1, 1] at 95 %, [0.00129511, 0.00308735] at 95 %)

@@ -53,11 +53,12 @@ def band_width(n: float, level: float, scores: int = 1) -> float:
 def roc_band(s: Sweep, *, level: float = 0.95) -> Band:
     r"""A simultaneous confidence band: it contains the whole true ROC curve at the given level.
 
-    Every score's TPR is known to within :math:`\sqrt{\ln(2/\alpha)/2P}`, and every FPR to within
+    The TPR at every threshold is known to within :math:`\sqrt{\ln(2/\alpha)/2P}`, and every FPR to
+    within
     :math:`\sqrt{\ln(2/\alpha)/2N}`, with :math:`\alpha = 1 - \sqrt{level}` each (Dvoretzky,
-    Kiefer, Wolfowitz and Massart); the curve, moved by as much to either side, is the band. It
-    holds for any distributions, tied or not, and any number of rows, and is rather wide for it.
-    With weights, (ΣW)²/Σw² stands for the number of rows, which is an approximation.
+    Kiefer, Wolfowitz and Massart); the band contains all curves within these distances. It is valid
+    for any distributions, with or without ties, and any number of rows, so it is wide. With
+    weights, the effective number of rows (Σw)²/Σw² is used, which is an approximation.
 
     Returns
     -------

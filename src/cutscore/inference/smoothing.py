@@ -88,24 +88,24 @@ class SmoothRoc(Frozen):
 
 
 def smooth_roc(s: Sweep, method: str = "binormal", *, level: float = 0.95) -> SmoothRoc:
-    r"""A smooth ROC curve with its AUC, and the confidence interval of that.
+    r"""A smooth ROC curve, with its AUC and a confidence interval for it.
 
     ``"binormal"``: some increasing transform of the scores, which need not be known, makes both
     classes normal: :math:`\mathrm{TPR} = \Phi(a + b \, \Phi^{-1}(\mathrm{FPR}))` and
-    :math:`\mathrm{AUC} = \Phi(a / \sqrt{1 + b^2})`. By maximum likelihood of the order of the rows,
-    as Dorfman and Alf fit ratings in a few levels and Metz continuous scores: each run of rows of
-    one class is a level.
+    :math:`\mathrm{AUC} = \Phi(a / \sqrt{1 + b^2})`. It is fitted by maximum likelihood to the order
+    of the rows, as Dorfman and Alf do for ratings and Metz for continuous scores: each run of rows
+    of one class is a level.
 
-    ``"kernel"``: each class has the density of its scores under Gaussian kernels. Their width is
-    Silverman's for each class, 0.9 min(standard deviation, interquartile range / 1.34) n^(−1/5).
+    ``"kernel"``: the density of each class is estimated with Gaussian kernels. Their bandwidth is
+    Silverman's, 0.9 min(standard deviation, interquartile range / 1.34) n^(−1/5).
 
     Parameters
     ----------
     s : Sweep
-        The sweep. Of weighted rows with ``sweep(..., squares=True)``.
+        The sweep. A weighted one needs squares: ``sweep(..., squares=True)``.
     method : str, default 'binormal'
-        ``"binormal"``, which depends on nothing but the order of the scores; or ``"kernel"``, which
-        depends on the scale they are on.
+        ``"binormal"``, which depends only on the order of the scores, or ``"kernel"``, which also
+        depends on their scale.
     level : float, default 0.95
         Confidence level of the interval.
 
@@ -117,12 +117,12 @@ def smooth_roc(s: Sweep, method: str = "binormal", *, level: float = 0.95) -> Sm
     Notes
     -----
     The interval of a binormal AUC is the score interval of :func:`cutscore.auc_interval` around it,
-    with the variance from the information matrix. It assumes that the scores are binormal. Kernels
-    pull the curve towards the diagonal and know no more about the area than the rows themselves:
-    with them the interval is that of ``auc_interval(s)``, wide enough to contain the curve's AUC.
+    with the variance from the information matrix. It assumes that the scores are binormal. Kernel
+    smoothing pulls the curve towards the diagonal and adds no information about the area: its
+    interval is that of ``auc_interval(s)``, widened if necessary to contain the curve's AUC.
 
-    A binormal curve is concave only for b = 1; otherwise it crosses the diagonal somewhere near one
-    of its ends, often too near to be seen.
+    A binormal curve is concave only for b = 1; otherwise it crosses the diagonal near one of its
+    ends, often too close to be visible.
 
     References
     ----------

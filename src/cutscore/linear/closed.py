@@ -8,7 +8,7 @@ Rank is what the moments can tell. A direction with less than 1e-12 of the varia
 one, in these units, has none: sums of squares in float64 resolve no less. There
 
 - if the classes don't differ along it either, w has no part in it (the least norm, in these units);
-- if they do, it tells the classes apart without error. Fisher's ratio is infinite then, and w lies
+- if they do, it separates the classes perfectly. Fisher's ratio is infinite then, and w lies
   in such directions alone. So would be the log odds of :func:`gaussian`, which takes the 1e-12 for
   the variance there.
 """
@@ -302,7 +302,7 @@ def shrinkage_of(m: ClassMoments) -> float:
 class _Solution(NamedTuple):
     v: Floats
     exact: bool
-    """S v = 0: v tells the classes apart without error."""
+    """S v = 0: v separates the classes perfectly."""
 
 
 def _moments(data: ClassMoments | Rows, what: str, scatter: bool = True) -> ClassMoments:

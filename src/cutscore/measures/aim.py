@@ -113,27 +113,28 @@ class AimOptions(TypedDict, total=False):
 
 @dataclass(frozen=True, eq=False)
 class Aim:
-    """What is asked of a threshold: it can be asked of other rows again.
+    """The objective of a threshold, its limits and its settings; it can be applied to other rows as
+    well.
 
     Parameters
     ----------
     goal : str, Costs, callable or Measure, optional
-        What to have the most or the least of, as for :func:`cutscore.choose`. Where nobody asked,
-        the balanced rate.
+        The objective, as for :func:`cutscore.choose`. Default: balanced accuracy.
     limits : str or sequence of str, default ()
-        What must hold, as ``subject_to`` of :func:`cutscore.choose`.
+        The limits, as ``subject_to`` of :func:`cutscore.choose`.
     prior : float, optional
-        The share of positives where it is used; None for that of the rows.
+        The prevalence where decisions are made; None for the prevalence of the rows.
     confidence : float, optional
-        With which the limits are to hold on new rows; None if on these.
+        The confidence with which limits must hold on new rows; None if they only have to hold on
+        the given rows.
     units : Units, optional
-        For a confidence where rows come in units: what :func:`cutscore.units` makes of them.
+        For guarantees with clustered rows: the result of :func:`cutscore.units`.
     level : float, default 0.95
-        Of intervals.
+        The confidence level of intervals.
     assumed : bool, default False
-        Whether nobody asked for the goal.
+        Whether the goal is the default rather than a choice of the user.
     periods : Periods, optional
-        For limits per period: what :func:`cutscore.periods` makes of the rows.
+        For limits per period: the result of :func:`cutscore.periods`.
 
     Examples
     --------
@@ -277,7 +278,7 @@ class Aim:
 
     @property
     def on_rows(self) -> Aim:
-        """The same with limits that hold on the rows at hand alone."""
+        """The same aim, with limits that only have to hold on the given rows."""
         return replace(self, confidence=None, units=None)
 
     def to_dict(self) -> dict[str, Any]:

@@ -46,18 +46,18 @@ def roc_auc_score(  # noqa: PLR0913
     multi_class: str = "raise",
     labels: ArrayLike | None = None,
 ) -> float | Floats:
-    """Area under the ROC curve: of two classes, of several, or of each column of a label matrix.
+    """Area under the ROC curve for two classes, several classes, or each column of a label matrix.
 
-    Of two classes without weights it is the exact fraction 2U / 2PN, rounded once.
+    For two classes without weights it is the exact fraction 2U / 2PN, rounded once.
 
     Parameters
     ----------
     y_true : array-like of shape (n,) or (n, classes)
-        Labels, the larger one of two being positive; or a matrix of 0/1 labels.
+        Labels; of two labels the larger is positive. Or a matrix of 0/1 labels.
     y_score : array-like of shape (n,) or (n, classes)
         Scores; probabilities with a column for each class where there are several.
     average : str, optional
-        How the areas of several columns become one number; None returns them all.
+        How the areas of several columns are averaged; None returns all of them.
     sample_weight : array-like of shape (n,), optional
         Weights of the rows.
     max_fpr : float, optional
@@ -141,7 +141,7 @@ def average_precision_score(
     y_score : array-like of shape (n,) or (n, classes)
         Scores, with a column for each class where there are several.
     average : str, optional
-        How the values of several columns become one number; None returns them all.
+        How the values of several columns are averaged; None returns all of them.
     pos_label : label, default 1
         The positive label of two.
     sample_weight : array-like of shape (n,), optional

@@ -209,7 +209,7 @@ def auc(x: ArrayLike, y: ArrayLike) -> float:
     Parameters
     ----------
     x : float or array-like
-        Abscissae, all the way up or all the way down.
+        Abscissae, monotonically increasing or decreasing.
     y : array-like of shape (n,)
         Ordinates.
 

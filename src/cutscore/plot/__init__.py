@@ -56,7 +56,7 @@ __all__ = [
 
 
 def overview(s: Sweep) -> Figure:
-    """Draw everything about a detector in one figure: all curves, and the scores of either class.
+    """Draw all curves, and the scores of each class, in one figure.
 
     Examples
     --------

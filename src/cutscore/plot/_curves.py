@@ -345,7 +345,7 @@ def cost_curve(
     label: str | None = None,
     **line: object,
 ) -> Axes:
-    """Draw a cost curve: the expected cost of the best cut, whatever the costs and the prevalence.
+    """Draw a cost curve: the expected cost of the best threshold for all costs and prevalences.
 
     The dashed lines are the costs without scores, of flagging nothing on the left and of flagging
     everything on the right; the shaded area between is what the scores of the first curve gain.

@@ -50,7 +50,7 @@ def distances(
     prior: float | None = None,
     bins: int = 60,
 ) -> Axes:
-    """Draw the signed distances of either class from a line, as histograms of area 1.
+    """Draw the signed distances of each class from the decision boundary, as histograms of area 1.
 
     Parameters
     ----------
@@ -116,8 +116,8 @@ def surface(
 ) -> Axes:
     """Draw the probability of a positive over two features, with the rows of either class.
 
-    On axes of three dimensions (``figure.add_subplot(projection="3d")``) it is a surface above the
-    plane of the features; else shades with lines of equal probability, and the rows over them.
+    On three-dimensional axes (``figure.add_subplot(projection="3d")``) it is a surface above the
+    plane of the features; otherwise a shaded map with contour lines, and the rows on top.
 
     Parameters
     ----------

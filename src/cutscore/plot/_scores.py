@@ -135,7 +135,8 @@ def calibrator(  # noqa: PLR0913 - options have names
 ) -> Axes:
     """Draw a calibrator: the log-likelihood ratio of each score.
 
-    Above the dashed line a score speaks for the positive class, below it for the negative one.
+    Above the dashed line a score is evidence for the positive class, below it for the negative
+    class.
 
     Parameters
     ----------
@@ -185,7 +186,7 @@ def calibrator(  # noqa: PLR0913 - options have names
 
 
 def distributions(s: Sweep, ax: Axes | None = None, *, bins: int = 60) -> Axes:
-    """Draw the scores of either class as a histogram, each class with area 1.
+    """Draw the scores of each class as a histogram of area 1.
 
     Infinite scores, and those beyond ±1e300, are counted in the outermost bins. Scores that differ
     by less than a picture can show are drawn as one bar.
@@ -213,7 +214,7 @@ def distributions(s: Sweep, ax: Axes | None = None, *, bins: int = 60) -> Axes:
 
 
 def operating_point(p: OperatingPoint, ax: Axes | None = None, *, bins: int = 60) -> Axes:
-    """Draw what an operating point does to the scores of either class.
+    """Draw an operating point over the score histograms of both classes.
 
     The flagged side is shaded; of two thresholds the reviewed part more lightly. The numbers are
     those of ``p.confusion``, the rows of the sweep; the heights are densities within each class, as

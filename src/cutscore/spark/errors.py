@@ -13,7 +13,7 @@ from cutscore.core.findings.cluster import SparkFailed
 
 
 class SparkError(CutscoreError, RuntimeError):
-    """Spark can't do the work: no Java, no executor, no cutscore where the rows are."""
+    """Spark can't run the job: Java, an executor, or cutscore on the executors is missing."""
 
 
 def _ship(said: str) -> SparkFailed:

@@ -53,10 +53,10 @@ def by_group(  # noqa: PLR0913 - names of columns
     positive: Hashable = None,
     spark: SparkSession | None = None,
 ) -> GroupAuc:
-    """The AUC inside each group, of a DataFrame or of Parquet files.
+    """The AUC within each group of a DataFrame or of Parquet files.
 
-    The same numbers, in the same order, as :func:`cutscore.by_group` gives of the same rows. One
-    shuffle brings the rows of a group together.
+    The numbers and their order are those of :func:`cutscore.by_group` for the same rows. One
+    shuffle brings the rows of each group together.
 
     Parameters
     ----------
@@ -71,7 +71,7 @@ def by_group(  # noqa: PLR0913 - names of columns
     spark : SparkSession, optional
         As in :func:`cutscore.spark.sweep`.
     group : str
-        The column that says to which group a row belongs: numbers, text or dates.
+        The group column: numbers, text or dates.
 
     Examples
     --------

@@ -55,8 +55,8 @@ def rows(  # noqa: PLR0913 - names of columns
 ) -> SparkRows:
     """Rows on a cluster, for the learners in :mod:`cutscore.linear`.
 
-    The DataFrame is computed once. Its rows are kept by the executors, in memory and on their disks
-    where that does not do, until ``unpersist()`` or the end of a ``with`` block.
+    The DataFrame is computed once. Its rows are kept on the executors, in memory or, if necessary,
+    on disk, until ``unpersist()`` or the end of a ``with`` block.
 
     Parameters
     ----------
@@ -71,8 +71,8 @@ def rows(  # noqa: PLR0913 - names of columns
     spark : SparkSession, optional
         As in :func:`cutscore.spark.sweep`. A row of weight 0 is left out.
     features : sequence of str
-        Columns of finite numbers, in the order of the weights to come. They are used as they are:
-        neither scaled nor encoded.
+        Columns of finite numbers; the weights are in the same order. They are neither scaled nor
+        encoded.
 
     Returns
     -------
@@ -105,8 +105,8 @@ def rows(  # noqa: PLR0913 - names of columns
 class SparkRows:
     """Rows in the partitions of a cluster; see :func:`cutscore.spark.rows`.
 
-    Functions travel to the rows and summaries back. Where a partition is lost and computed anew, it
-    must come out as it was; a DataFrame whose rows or their order change is found out.
+    Functions are sent to the rows, and summaries are sent back. If a partition is lost and
+    recomputed, it must be identical; a DataFrame whose rows or order change is an error.
     """
 
     def __init__(self, source: Files | Frame, make: _Make, names: Sequence[str]) -> None:
@@ -150,7 +150,7 @@ class SparkRows:
         return out
 
     def fold(self, step: Callable[[_S, Block], _S], start: _S) -> list[_S]:
-        """What each partition makes of its blocks in their order, each from its own copy of
+        """Fold the blocks of each partition in order, each starting from its own copy of
         ``start``."""
         return list(self._results(_Task(self._sent, _Steps(step, start)), None))
 
@@ -173,7 +173,7 @@ class SparkRows:
         return [result.value for result in found]
 
     def unpersist(self) -> None:
-        """Let executors forget the rows."""
+        """Release the rows on the executors."""
         self._blocks.unpersist()
         if hasattr(self, "_sent"):
             self._sent.unpersist()

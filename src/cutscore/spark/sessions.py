@@ -30,10 +30,10 @@ _DRIVER = 60.0
 
 
 def session(master: str | None = None, *, deadline: float = 60, **conf: object) -> SparkSession:
-    """A session of Spark, or an error in time.
+    """A Spark session, or an error before a deadline.
 
-    Where a session is active already, it is that one. A new one runs the Python that runs here,
-    is quiet and has no web page.
+    If a session is already active, it is returned. A new session uses the current Python
+    interpreter, logs only errors and has no web interface.
 
     Parameters
     ----------
@@ -41,17 +41,17 @@ def session(master: str | None = None, *, deadline: float = 60, **conf: object) 
         ``"local[2]"``, ``"spark://host:7077"``, ``"yarn"`` and so on; by default all CPUs of this
         machine.
     deadline : float, default 60
-        Seconds within which an executor must have done something, counted from when the driver is
-        up and its master has answered.
+        Seconds within which an executor must have run a task, counted from the time when the driver
+        is running and the master has answered.
     conf : keyword arguments
-        Settings of Spark with underscores for dots, ``spark_executor_memory="4g"``; a name with
-        dots or capitals goes in by ``**{"spark.sql.shuffle.partitions": 8}``.
+        Spark settings, with underscores instead of dots: ``spark_executor_memory="4g"``. Pass other
+        names as ``**{"spark.sql.shuffle.partitions": 8}``.
 
     Raises
     ------
     SparkError
-        If there is no Java of version 17 or later, the master does not answer, or no executor
-        does anything before the deadline.
+        If Java 17 or later is missing, the master does not answer, or no executor runs a task
+        before the deadline.
 
     Examples
     --------
@@ -93,9 +93,9 @@ def session(master: str | None = None, *, deadline: float = 60, **conf: object) 
 
 
 def check_executors(spark: SparkSession, deadline: float = 60) -> None:
-    """Raise a SparkError unless an executor runs a task within so many seconds.
+    """Raise a SparkError unless an executor runs a task within a number of seconds.
 
-    Spark waits for executors for ever, without a word; this is a word.
+    Spark itself waits for executors indefinitely, without a message.
 
     Examples
     --------

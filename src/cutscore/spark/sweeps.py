@@ -76,19 +76,19 @@ def sweep(  # noqa: PLR0913 - all but one are names and options
     ranges: int | None = None,
     spark: SparkSession | None = None,
 ) -> Sweep | BinnedSweep:
-    """The sweep of a DataFrame or of Parquet files, made where the rows are.
+    """The sweep of a DataFrame or of Parquet files, computed on the executors.
 
-    The same integers as :func:`cutscore.sweep` gives of the same rows. Each task sweeps its rows
-    natively, some millions at a time, and sends one blob for each range of scores; whoever gets a
-    range adds its blobs up; the driver puts the ranges in a row. Sums of weights may differ in the
-    last digit, as they are added up in another order.
+    The counts are identical to those of :func:`cutscore.sweep` for the same rows. Each task sweeps
+    its rows natively, a few million at a time, and sends one binary row for each range of scores.
+    After a shuffle, one task adds up each range, and the driver concatenates the ranges. Sums of
+    weights may differ in the last digit, because they are added in a different order.
 
     Parameters
     ----------
     data : DataFrame, path or sequence of paths
-        A DataFrame; or the path of a Parquet file, a folder of them, a pattern, or a list of
-        these. Tasks read files themselves, which is some three times as fast as to get rows from
-        Spark. So they do where a DataFrame is nothing but columns of local Parquet files.
+        A DataFrame; or the path of a Parquet file, a folder of them, a pattern, or a list of these.
+        Tasks read files directly, which is about three times as fast as reading rows through Spark.
+        They also do so for a DataFrame that only selects columns of local Parquet files.
     label, score : str
         Names of columns. What they may hold is said in :func:`cutscore.sweep`.
     weight : str, optional
@@ -96,8 +96,8 @@ def sweep(  # noqa: PLR0913 - all but one are names and options
     positive : label, optional
         The positive label, as in :func:`cutscore.sweep`.
     compact : bool, default False
-        Merge runs of one class, see :meth:`cutscore.Sweep.compact`: the driver receives
-        2 min(P, N) + 1 entries at the most. Without it, all distinct scores have to fit there.
+        Merge runs of one class, see :meth:`cutscore.Sweep.compact`: the driver receives at most 2
+        min(P, N) + 1 entries. Otherwise all distinct scores must fit into the driver's memory.
     binned, bits : bool and int
         A :class:`cutscore.BinnedSweep` of 2^bits bins instead: no shuffle, and an interval that
         certainly contains the AUC.

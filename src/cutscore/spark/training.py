@@ -31,10 +31,11 @@ if TYPE_CHECKING:
 def encoded(
     paths: Paths, *, spark: SparkSession | None = None
 ) -> Callable[[Encoding, Target], EncodedRows]:
-    """For ``stream=`` of :func:`cutscore.training.train`: features of Parquet files, on a cluster.
+    """Encode the features of Parquet files on a cluster, for ``stream=`` of
+    :func:`cutscore.training.train`.
 
-    The driver reads the table once, to see what its columns are, and holds a label, a fold and
-    scores for each row. All passes of all learners run where the rows are.
+    The driver reads the table once, to determine the encoding, and stores the label, fold and
+    scores of each row. All passes of all learners run on the executors.
 
     Parameters
     ----------

@@ -42,7 +42,7 @@ def open_table(  # noqa: PLR0913 - how to read a file has many sides
     decimal: str = ".",
     missing: str | Sequence[str] = (),
 ) -> Table:
-    """Open a table that lies in one file or in several with the same columns.
+    """Open a table in one file, or in several files with the same columns.
 
     Parameters
     ----------
@@ -50,40 +50,41 @@ def open_table(  # noqa: PLR0913 - how to read a file has many sides
         A path, a pattern such as ``"day-*.csv"``, ``"-"`` for standard input, a folder of
         Parquet files, or a list of these.
     format
-        "csv", "tsv", "parquet", "arrow" (or "feather"), "jsonl" or "libsvm". If it is not given the
-        extension tells, and where that says nothing, the first bytes. CSV, TSV, JSON lines and
-        libsvm may be compressed with gzip, bzip2 or zstd.
+        "csv", "tsv", "parquet", "arrow" (or "feather"), "jsonl" or "libsvm". Default: detected from
+        the extension or, failing that, from the first bytes. CSV, TSV, JSON lines and libsvm may be
+        compressed with gzip, bzip2 or zstd.
     columns
-        Names that must be there; an error says at once which is not.
+        Columns that must exist; if one is missing, an error says so at once.
     sql
-        A query. Over a file of SQLite or DuckDB, tables are those of the file. Over other files,
-        all of them together are called ``data``; without ``paths`` the query names the files, as
-        in ``select * from 'a.parquet'``. Needs the extra ``sql``, but for SQLite.
-        Files of CSV among ``paths`` are read as without a query.
+        A query. For a SQLite or DuckDB file, it refers to the tables in that file. For other files,
+        it refers to a single table ``data`` with the rows of all files; without ``paths`` the query
+        names the files, as in ``select * from 'a.parquet'``. Requires the extra ``sql``, except for
+        SQLite. CSV files among ``paths`` are parsed as they are without a query.
     header
-        Whether the first line of CSV holds the names. If not, columns are called c1, c2, ….
+        Whether the first line of a CSV file contains the column names. If not, columns are called
+        c1, c2, ….
     separator
-        What stands between the columns of CSV. If it is not given it is what the first line has
-        most of, a comma, a semicolon, a tab or a bar; ``notes`` says so if it is not a comma.
+        The column separator of CSV files. Default: the most frequent of comma, semicolon, tab and
+        bar in the first line; ``notes`` reports it if it is not a comma.
     decimal
-        The decimal sign of numbers in CSV, "." or ",".
+        The decimal mark in CSV files, "." or ",".
     missing
-        Text that stands for a missing value in CSV, or a list of such: "-", "?", "-9999". It is
-        taken as it is written, in every column and in quotes too. Without quotes, nothing, NA, N/A,
-        NaN and null are always missing.
+        Text that marks a missing value in CSV files, or a list: "-", "?", "-9999". It is matched
+        exactly, in every column, quoted or not. Unquoted empty cells, NA, N/A, NaN and null are
+        always missing.
 
     Returns
     -------
     Table
         With ``names``, ``schema``, ``batches(columns)``, ``read(columns)`` and, for NumPy,
-        ``columns(names)``. Rows are counted from 1 in messages, without the line of names.
+        ``columns(names)``. Messages count rows from 1, without the header.
 
     Notes
     -----
-    A column of CSV has the first of these types that all of its values fit: integers of 64 bits,
-    booleans, dates and times as in 2025-04-24 10:30, floats, text. It is text, too, if as a number
-    any value would lose digits: 007 has zeros in front, and floats don't tell whole numbers beyond
-    2^53 apart. As numbers, codes that differ would become the same.
+    A CSV column has the first of these types that fits all of its values: 64-bit integers,
+    booleans, dates and times such as 2025-04-24 10:30, floats, text. It is also text if any value
+    would lose digits as a number, because different codes could then become equal: 007 has leading
+    zeros, and floats can't represent all integers beyond 2^53.
 
     Examples
     --------

@@ -45,7 +45,7 @@ from cutscore.tables.parts import (
 class Table:
     """A table in files; see :func:`cutscore.tables.open_table`.
 
-    Nothing but names is read until rows or types are asked for. Small text files are read once.
+    Only the column names are read until rows or types are needed. Small text files are read once.
     """
 
     def __init__(self, files: Sequence[Part], keep: object = None) -> None:

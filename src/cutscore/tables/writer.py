@@ -27,21 +27,21 @@ def write_table(
     *,
     format: str | None = None,
 ) -> int:
-    """Write columns to a file, and say how many rows there were.
+    """Write columns to a file, and return the number of rows.
 
-    The file is written aside and renamed at the end: if anything fails, what was there before is
-    still there.
+    The file is written under a temporary name and then renamed: if anything fails, an existing file
+    is unchanged.
 
     Parameters
     ----------
     path
-        Where to; ``"-"`` is the standard output.
+        The file; ``"-"`` is the standard output.
     columns
         A mapping from names to columns, a table of pyarrow, or an iterable of its record batches,
         which are written as they come.
     format
-        "csv", "tsv", "parquet", "arrow" (or "feather") or "jsonl". If it is not given the extension
-        tells; the standard output gets CSV.
+        "csv", "tsv", "parquet", "arrow" (or "feather") or "jsonl". Default: detected from the
+        extension; CSV for the standard output.
 
     Examples
     --------

@@ -141,13 +141,14 @@ def train(  # noqa: PLR0913 - a question has many sides
     report: Report | None = None,
     **asked: Unpack[AimOptions],
 ) -> Trained:
-    """Learn a detector from a table, and say honestly what it will do.
+    """Train a detector on a table, with an honest estimate of its performance on new rows.
 
-    Each row is scored by a model that was fitted to other rows. From these scores come the curves,
-    the calibrator and the threshold; the model that is shipped is fitted to all rows. Scores of
-    lines are brought to the scale of the shipped one; those of trees are log-odds already. The
-    probabilities are evaluated by cross-fitting: each is by a calibrator that was fitted to the
-    scores of the other folds. The calibrator that is shipped is fitted to all.
+    Each row is scored by a model that was fitted to other rows (out-of-fold scores). The curves,
+    the calibrator and the threshold are computed from these scores; the final model is fitted to
+    all rows. Out-of-fold scores of linear models are rescaled to the scale of the final model;
+    those of trees are log-odds already. Probabilities are evaluated by cross-fitting: each comes
+    from a calibrator that was fitted to the other folds. The final calibrator is fitted to all
+    out-of-fold scores.
 
     Parameters
     ----------
@@ -155,56 +156,55 @@ def train(  # noqa: PLR0913 - a question has many sides
         A table of :mod:`cutscore.tables`, pyarrow, pandas or polars, or a mapping from names to
         columns.
     target
-        The column of labels.
+        The label column.
     positive
         The label to detect. Not needed for 0/1, false/true and -1/1.
     learner
         "auto" compares mean-difference, gaussian, logistic and structural and, where it is
-        installed, lightgbm; or one by its name, of these and fisher, least-squares, perceptron,
-        xgboost and catboost.
+        installed, lightgbm; or the name of one learner: one of these, fisher, least-squares,
+        perceptron, xgboost or catboost.
     columns, exclude, categories, numbers, max_categories
         As for :meth:`cutscore.detector.Encoding.fit`.
     weight
-        A column of weights: a row of weight 2 counts as two rows.
+        The weight column: a row of weight 2 counts as two rows.
     unit
-        A column of units (patient, user): rows of one unit are never in different folds, and limits
-        with a confidence are on the mean rate of units.
+        The cluster id column (patient, user). Rows of one cluster stay in one fold, and guaranteed
+        limits apply to the mean rate over clusters.
     folds, seed
         Number of folds, and random seed for fold assignment.
     stream
         For tables larger than memory: features are written to a temporary file (in ``TMPDIR``, 8
         bytes each), and read from there by each pass of each learner. Of a row, only its label,
-        weight, unit and scores stay in memory. The result is the same, but for the last digits
-        of sums and for the perceptron, whose line depends on the order of the rows: in memory
-        they are ordered by fold. A file in the format of LIBSVM is in memory nevertheless.
+        weight, unit and scores stay in memory. The result is the same, except for the last digits
+        of sums and for the perceptron, which depends on the order of the rows: in memory they are
+        ordered by fold. LIBSVM files are always read into memory.
 
-        A function instead of True makes the rows of features somewhere else, of the encoding and of
-        what labels and weights are: :func:`cutscore.spark.encoded` makes them on a cluster.
+        A function instead of True encodes the rows elsewhere, given the encoding, the labels and
+        the weights: :func:`cutscore.spark.encoded` does so on a cluster.
     report
-        Called with the progress: the share that is done, and a few words.
+        Called with the progress: the completed share and a short text.
     **asked
-        What to aim at, as the objective of :func:`cutscore.choose`: ``maximize`` with a measure by
-        name, or ``costs``. Of neither, learners are compared by their AUC and the threshold is best
-        for the balanced rate. ``subject_to``, ``prior`` and ``confidence`` are as for
-        :func:`cutscore.choose`; ``level`` is that of all intervals, 0.95.
+        The objective, as for :func:`cutscore.choose`: ``maximize`` with the name of a measure, or
+        ``costs``. Without either, learners are compared by AUC and the threshold maximises balanced
+        accuracy. ``subject_to``, ``prior`` and ``confidence`` are as for :func:`cutscore.choose`;
+        ``level`` is the confidence level of all intervals, by default 0.95.
 
     Notes
     -----
-    "auto" takes the learner that does best on rows it was not fitted to, in what is asked for; of
-    equally good ones the first in its list, the simplest. What is expected of it on new rows knows
-    of that choice: learner and threshold are chosen again without the rows that they are judged on,
-    see :meth:`cutscore.OperatingPoint.expect`. A note says what the best line costs beside trees.
-    Intervals of differences to the chosen one are by
-    DeLong's method for the AUC; those of costs are as in :func:`cutscore.compare`, and others by
-    the bootstrap, in which each replicate chooses its cuts anew. A learner whose weights are all 0
-    is never taken.
+    "auto" selects the learner with the best objective on held-out rows; among equally good ones,
+    the first in its list, which is the simplest. The values expected on new rows account for that
+    selection: learner and threshold are re-chosen without the held-out rows, see
+    :meth:`cutscore.OperatingPoint.expect`. If trees are chosen, a note compares them with the best
+    linear model. Intervals for differences from the chosen learner use DeLong's method for the AUC;
+    those for costs are as in :func:`cutscore.compare`, and others use the bootstrap, with
+    thresholds re-chosen in each sample. A learner whose weights are all 0 is never selected.
 
-    Boosted trees take columns as they are, missing values included, and need the table in memory.
-    Each fold finds its number of rounds by cross-validation within its training rows; the
-    model of all rows has the median of these.
+    Boosted trees use columns as they are, including missing values, and need the table in memory.
+    Each fold determines its number of rounds by cross-validation within its training rows; the
+    final model uses the median of these.
 
-    Files in the format of LIBSVM stay sparse; their target is "label". Rows of weight 0 are left
-    out. More than two labels are read one-vs-rest.
+    LIBSVM files stay sparse; their target is "label". Rows of weight 0 are dropped. With more than
+    two labels, the positive one is compared with all others (one-vs-rest).
 
     Examples
     --------

@@ -10,8 +10,8 @@ from cutscore.core.findings.base import Finding, Surface, either, sentence, show
 class BadArgument(Finding, code="bad-argument"):
     """An argument, or an option of the command, has a value that it can't have.
 
-    ``rule`` completes "must": "be an integer from 1 to 24". ``subject`` stands for the
-    parameter where its name is no word for it: "a threshold".
+    ``rule`` completes "must": "be an integer from 1 to 24". ``subject`` replaces the name of the
+    parameter in the text: "a threshold".
     """
 
     parameter: str

@@ -124,8 +124,8 @@ class UnseenValues(Warn, code="unseen-values"):
     """Rows contain values not seen in training.
 
     An unseen level, or a missing value where none was missing in training, contributes the average.
-    A number outside the training range is used as it is; if at most 1 % of the rows have one, and
-    none is further out than half the width of the range, nothing is said.
+    A number outside the training range is used as it is; there is no warning if at most 1 % of the
+    rows have one and none is outside by more than half the width of the range.
     """
 
     column: str

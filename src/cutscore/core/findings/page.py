@@ -29,11 +29,11 @@ def _entry(kind: type[Finding]) -> str:
 _HEAD = """\
 # Messages
 
-Every error, warning and note is a finding: a code, the values that belong to it, its place, and
-ways out. An exception has it as `error.finding`; `--json` prints its fields; `cutscore explain
-CODE` prints its entry here. Rely on codes and fields, never on the words. This page is generated
-from the findings themselves by `make messages`. In JSON, `{"shown": "…"}` stands for a value
-that is no number or text, in words, and a fix whose value is yours to give has `null`.
+Every error, warning and note is a finding: it has a code, fields with the values concerned, a
+place, and possible fixes. An exception has it as `error.finding`; `--json` prints its fields;
+`cutscore explain CODE` prints its entry on this page. Programs should use codes and fields, never
+the text, which may change. In JSON, `{"shown": "…"}` replaces a value that is neither a number
+nor text, and a fix whose value only you can know is `null`. `make messages` generates this page.
 """
 
 

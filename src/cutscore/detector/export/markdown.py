@@ -93,8 +93,8 @@ def _point(d: Detector) -> str:
     lines = ["## Performance"]
     if "recall" in promises and "fpr" in promises:
         recall, fpr = promises["recall"].value, promises["fpr"].value
-        told = natural(Confusion(recall, fpr, 1 - recall, 1 - fpr), d.policy.prior)
-        lines.append(f"Expected {told}.")
+        frequencies = natural(Confusion(recall, fpr, 1 - recall, 1 - fpr), d.policy.prior)
+        lines.append(f"Expected {frequencies}.")
     if promises:
         rows = [[text(promise_name(name)), promise_text(name, e)] for name, e in promises.items()]
         lines.append("Expected on new data:\n\n" + _table(["", ""], rows))

@@ -89,9 +89,8 @@ class Scorer(ABC):
     """Turns rows of a table into scores; with a policy it is a
     :class:`cutscore.detector.Detector`.
 
-    Scorers are frozen dataclasses. What their fields hold is what a file says of them, under their
-    ``kind``, unless they override ``to_dict`` and :meth:`of_dict`. A new kind is entered in
-    ``registry.py``.
+    Scorers are frozen dataclasses. Their fields are saved under their ``kind``, unless they
+    override ``to_dict`` and :meth:`of_dict`. A new kind is registered in ``registry.py``.
     """
 
     kind: ClassVar[str]

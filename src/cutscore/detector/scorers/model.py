@@ -114,25 +114,25 @@ def sha256(data: bytes) -> str:
 
 @dataclass(frozen=True, repr=False)
 class ModelScorer(Scorer):
-    """The score is what a model of another library gives a row: LightGBM, XGBoost, CatBoost, ONNX,
-    or scikit-learn by way of skops.
+    """Scores rows with a model from another library: LightGBM, XGBoost, CatBoost, ONNX, or
+    scikit-learn through skops.
 
-    Of boosted trees the score is the margin, which is a log-odds of the training rows. The model is
-    loaded when rows are scored for the first time.
+    For boosted trees the score is the margin, the log-odds at the prevalence of the training rows.
+    The model is loaded when rows are scored for the first time.
 
     Parameters
     ----------
     format
         Which library reads it.
     inputs
-        The columns that the model takes, in its order. A category becomes the number of its level,
-        from 0 on. NaN stands for a missing value, and for a level that is not among these; if
-        training rows had rare levels too, one that is not among these counts as they do.
+        The columns that the model uses, in its order. A category is encoded as the number of its
+        level, starting at 0. NaN represents a missing value or an unknown level; if the training
+        rows had rare levels, unknown levels are treated like them.
     model
-        The model itself, or the file that it is in.
+        The model itself, or the file that contains it.
     profiled
-        Whether the columns know what the training rows were like. What is new in others is said
-        only then.
+        Whether the columns store a profile of the training rows. Only then is there a warning about
+        unseen values.
 
     Examples
     --------

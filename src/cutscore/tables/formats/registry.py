@@ -83,6 +83,6 @@ def _is_text(start: bytes) -> bool:
 
 
 def written_as(path: str) -> Format | None:
-    """The format that a table is written in to this path, if it can be told."""
+    """The format that a table is written in to this path, if it is known."""
     last = Path(path).suffix.lower()[1:]
     return next((f for f in FORMATS if last in f.extensions and f.write is not None), None)

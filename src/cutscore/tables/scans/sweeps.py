@@ -139,7 +139,7 @@ def sweep_file(  # noqa: PLR0913 - what the columns are for, and how to go about
         and an AUC that is certainly in an interval.
     memory_limit
         Bytes, or text such as "2 GB", beside what Python and its libraries take themselves (some
-        120 MB); if it is not given, half of what is free. Rows are dealt into buckets of
+        120 MB); if it is not given, half of what is free. Rows are distributed over buckets of
         neighbouring scores as they come. Where they take more, buckets are written to a temporary
         file (in ``TMPDIR``: 4 or 8 bytes a row, 16 with weights), and read back to be sorted one
         after the other. A sweep that does not fit stays in another such file, 24 bytes for each
@@ -185,9 +185,9 @@ def sweep_file(  # noqa: PLR0913 - what the columns are for, and how to go about
         filter=filter,
     )
     if binned:
-        return _binned(scan, bits, limit, _Told(report))
+        return _binned(scan, bits, limit, _RowsRead(report))
     if group is not None:
-        return _by_group(scan, _Plan(scan, limit, squares, compact), _Told(report))
+        return _by_group(scan, _Plan(scan, limit, squares, compact), _RowsRead(report))
     return sweep_scan(scan, limit=limit, squares=squares, compact=compact, report=report)
 
 
@@ -200,7 +200,7 @@ def sweep_scan(
     report: Report | None = None,
 ) -> Sweep:
     """The exact sweep of what a scan reads."""
-    s = _streamed(scan, _Plan(scan, limit, squares, compact), _Told(report))
+    s = _streamed(scan, _Plan(scan, limit, squares, compact), _RowsRead(report))
     # As for arrays: a part of the rows may lack the positive label, but not beside two others.
     if not s.P and len(scan.labels.others) > 1:
         raise unknown_label_error(
@@ -209,8 +209,8 @@ def sweep_scan(
     return s
 
 
-class _Told:
-    """Adds up rows of all threads for whoever wants to know."""
+class _RowsRead:
+    """Adds up the rows that all threads have read, and reports the sum."""
 
     def __init__(self, report: Report | None) -> None:
         self.report, self.rows, self.lock = report, 0, Lock()
@@ -245,12 +245,12 @@ class _Plan:
 
 
 class _Stream:
-    """Rows that are dealt into buckets as they come, by several threads."""
+    """Rows that are distributed over buckets as they come, by several threads."""
 
     def __init__(self, scan: Scan, plan: _Plan) -> None:
         self.plan = plan
         sample, rows = scan.sample(), scan.rows
-        # Each has a cache line of its own that is being filled, beside the batch that is dealt.
+        # Each has a cache line of its own that is being filled, beside the batch being distributed.
         buckets = 1 << 11
         if rows is not None:
             buckets = 0 if rows < 16384 else min(rows // min(max(rows // 256, 2048), 8192), buckets)
@@ -300,7 +300,7 @@ class _Stream:
             spill.close()
 
 
-def _streamed(scan: Scan, plan: _Plan, tell: _Told) -> Sweep:
+def _streamed(scan: Scan, plan: _Plan, tell: _RowsRead) -> Sweep:
     stream = _Stream(scan, plan)
     numbers = iter(range(plan.workers))
 
@@ -323,7 +323,7 @@ def _streamed(scan: Scan, plan: _Plan, tell: _Told) -> Sweep:
         stream.close()
 
 
-def _binned(scan: Scan, bits: int, limit: int, tell: _Told) -> BinnedSweep:
+def _binned(scan: Scan, bits: int, limit: int, tell: _RowsRead) -> BinnedSweep:
     weighted = scan.weight is not None
 
     def count(pieces: Iterable[Piece]) -> tuple[NDArray[Any], NDArray[Any], int]:
@@ -362,7 +362,7 @@ def _binned(scan: Scan, bits: int, limit: int, tell: _Told) -> BinnedSweep:
     return BinnedSweep._adopt(pos, neg, rows)
 
 
-def _by_group(scan: Scan, plan: _Plan, tell: _Told) -> dict[Any, Sweep]:
+def _by_group(scan: Scan, plan: _Plan, tell: _RowsRead) -> dict[Any, Sweep]:
     """A sweep for each value of a column: runs are sorted by it, and kept by value."""
     lock = Lock()
     number: dict[Any, int] = {}
