@@ -24,6 +24,9 @@ namespace CUTSCORE_ISA {
 
 inline constexpr std::size_t line_bytes = 64;
 
+// Buckets of fewer bytes in all are still in the cache when they are read again.
+inline constexpr std::size_t cached_bytes = std::size_t(4) << 20;
+
 // Writes one cache line past the caches: buckets are read again much later.
 inline void stream_line(void* to, const void* from) noexcept {
 #if defined(__x86_64__)
@@ -150,12 +153,13 @@ inline void each_chunk(std::size_t left, std::size_t chunk, At&& at, Next&& next
     }
 }
 
-// Up to 65,536 keys from all over the rows, sorted. In short runs: a run costs one cache miss.
+// Up to 65,536 keys from all over the rows, sorted: 32 for each bucket that is wanted. In short runs: a run
+// costs one cache miss.
 template <class S>
-Buffer<typename Keys<S>::Key> sample_keys(const Rows& rows) {
+Buffer<typename Keys<S>::Key> sample_keys(const Rows& rows, std::size_t wanted) {
     using U = typename Keys<S>::Key;
     constexpr std::int64_t run = 4;
-    const std::int64_t runs = std::clamp<std::int64_t>(rows.n / 64, 1, 16384);
+    const std::int64_t runs = std::clamp<std::int64_t>(std::int64_t(wanted) * 8, 1, 16384);
     Buffer<U> a(std::size_t(runs * run)), b(std::size_t(runs * run));
     std::size_t m = 0;
     for (std::int64_t r = 0; r < runs; ++r) {
@@ -242,7 +246,7 @@ class Partition {
 
     static Buckets<U> make_buckets(const Rows& rows, std::size_t wanted) {
         if (wanted == 0) return Buckets<U>(nullptr, 0, 0);
-        const auto sample = sample_keys<S>(rows);
+        const auto sample = sample_keys<S>(rows, wanted);
         return Buckets<U>(sample.data(), sample.size(), wanted);
     }
 
@@ -256,6 +260,7 @@ class Partition {
         std::uint32_t fresh = std::uint32_t(
             std::size_t(parts_.first(part)) / chunk_records + part * (buckets() + 1));
         Reader<S> reader(rows, faults);
+        const bool small = pool_.size() * sizeof(R) <= cached_bytes;
         const auto flush = [&](std::size_t b, std::uint32_t last) {
             const std::uint32_t line = last / line_records;
             if (line % Chunks<R>::chunk_lines == 0) {
@@ -265,8 +270,12 @@ class Partition {
                     next_[lines.chunk[b]] = fresh;
                 lines.chunk[b] = fresh++;
             }
-            stream_line(at(lines.chunk[b]) + (line % Chunks<R>::chunk_lines) * line_records,
-                        lines.records.data() + b * line_records);
+            R* const to = at(lines.chunk[b]) + (line % Chunks<R>::chunk_lines) * line_records;
+            const R* const from = lines.records.data() + b * line_records;
+            if (small)
+                std::memcpy(to, from, line_bytes);
+            else
+                stream_line(to, from);
         };
         std::uint32_t* const count = lines.count.data();
         R* const records = lines.records.data();

@@ -204,12 +204,14 @@ inline void resampled(const std::int64_t* mass, std::size_t m, std::uint64_t see
     const Draw draw(total(mass, m));
     Buffer<std::uint8_t> counts(draw.size());
     Random random(seed, stream);
-    draw(random, counts.data());
-    const std::uint8_t* next = counts.data();
+    const auto largest = draw(random, counts.data());
+    // Entries of one row or two, at random: a loop over the rows of each would mispredict its end.
+    Buffer<std::uint32_t> sums(draw.size() + 1);
+    prefix_sums(counts.data(), draw.size(), largest, sums.data());
+    const std::uint32_t* next = sums.data();
     for (std::size_t k = 0; k < m; ++k) {
-        std::int64_t sum = 0;
-        for (const auto* const end = next + mass[k]; next != end; ++next) sum += *next;
-        out[k] = sum;
+        const std::uint32_t before = *next;
+        out[k] = *(next += mass[k]) - before;
     }
 }
 

@@ -122,7 +122,7 @@ R* sort_records(std::size_t n, typename R::Key low, typename R::Key high, Each&&
     }
     const U span = high - low;
     const int width = int(std::bit_width(span));
-    const int cell_bits = std::min(width, std::max(1, std::min(16, int(std::bit_width(n)))));
+    const int cell_bits = std::min(width, std::min(16, 1 + int(std::bit_width(n))));
     const int shift = width - cell_bits;
     const std::size_t cells = std::size_t(span >> shift) + 1;
     scratch.count.reserve(cells);

@@ -7,6 +7,7 @@ import json
 import warnings
 from collections.abc import Callable
 from fractions import Fraction
+from itertools import pairwise
 from math import exp, inf, log, nan, sqrt
 from typing import Any
 
@@ -36,6 +37,7 @@ from cutscore.calibration import (
     probability,
     venn_abers,
 )
+from cutscore.calibration.logistic import fit, fit_pieces
 from cutscore.calibration.methods import candidate, merge_neighbours, splines
 from cutscore.core.findings.base import Shown, Where
 from cutscore.sweeps.proper_scores import cllr, decompose, log_loss, min_cllr
@@ -877,6 +879,20 @@ def test_splines_lead_from_the_line_to_the_spline() -> None:
     for name, share in zip(SPLINES, (0.25, 0.5, 0.75, 1), strict=True):
         expected = share * calibrate(s, "spline").llr(at) + (1 - share) * line.llr(at)
         np.testing.assert_allclose(got[name].llr(at), expected, rtol=1e-9, atol=1e-9)
+
+
+def test_sums_of_pieces_are_products_of_features() -> None:
+    y, x = binormal(2000, 5, share=0.2, width=2)
+    s, edges = cs.sweep(y, x), np.quantile(x, [0, 0.1, 0.5, 0.9, 1])
+
+    def features(t: Any) -> list[Any]:
+        return [np.clip((t - u) / (v - u), 0, 1) for u, v in pairwise(edges)]
+
+    got = fit_pieces(s, s.threshold, edges, (0.999, 0.001))
+    expected = fit(s, features, (0.999, 0.001), rising=True)
+    np.testing.assert_allclose(
+        [*got.coefficient, got.constant], [*expected.coefficient, expected.constant], rtol=1e-9
+    )
 
 
 def test_spline_of_few_distinct_scores() -> None:

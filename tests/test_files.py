@@ -205,6 +205,34 @@ def test_groups(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         cs.sweep_file(folder, label="y", score="s", group="g")
 
 
+@pytest.mark.parametrize("weight", [None, "w"])
+def test_groups_of_several_columns(tmp_path: Path, weight: str | None) -> None:
+    data = columns(30_000, "rounded")
+    data["user"] = np.array([f"u{k}" for k in np.random.default_rng(1).integers(0, 300, 30_000)])
+    data["day"] = np.arange(30_000) // 7000
+    folder, names = written(tmp_path, data, parts=3), ["user", "g", "day"]
+    keys = list(zip(*(data[name].tolist() for name in names), strict=True))
+    found = cs.by_group_file(folder, label="y", score="s", group=names, weight=weight)
+    w = None if weight is None else data[weight]
+    expected = cs.by_group(data["y"], data["s"], keys, weight=w)
+    assert found.group.tolist() == expected.group.tolist()
+    assert len(found) > 1000
+    for of in ("P", "N", "auc"):
+        np.testing.assert_array_equal(getattr(found, of), getattr(expected, of))
+    sweeps = cs.sweep_file(folder, label="y", score="s", group=["g", "day"], weight=weight)
+    assert list(sweeps) == sorted({key[1:] for key in keys})
+    for (g, day), s in sweeps.items():
+        at = (data["g"] == g) & (data["day"] == day)
+        same(s, cs.sweep(data["y"][at], data["s"][at], None if w is None else w[at]))
+
+
+@pytest.mark.parametrize("group", [[], ["g", 3], 3])
+def test_groups_are_columns(tmp_path: Path, group: Any) -> None:
+    folder = written(tmp_path, columns(100, "plain"), parts=1)
+    with pytest.raises(cs.DataError):
+        cs.by_group_file(folder, label="y", score="s", group=group)
+
+
 @pytest.mark.parametrize("kind", ["numbers", "text", "floats"])
 @pytest.mark.parametrize("limit", [None, "256 MiB"])
 def test_the_auc_inside_groups(

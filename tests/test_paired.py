@@ -885,6 +885,32 @@ def test_intervals_of_groups_cover() -> None:
     assert (np.abs(hits / 250 - 0.95) < 0.04).all()
 
 
+def test_intervals_of_each_group() -> None:
+    rng = np.random.default_rng(3)
+    user, y = rng.integers(0, 20, 400), rng.random(400) < 0.2
+    score = rng.normal(size=400) + y
+    found = cs.by_group(y, score, user).intervals(level=0.9)
+    sweeps = cs.sweeps_by_group(y, score, user)
+    for k, s in enumerate(sweeps.values()):
+        if s.P and s.N:
+            expected = cs.auc_interval(s, level=0.9, method="newcombe")
+            assert (found.low[k], found.high[k]) == (expected.low, expected.high)
+        else:
+            assert np.isnan(found.low[k])
+            assert np.isnan(found.high[k])
+    weighted = cs.by_group(y, score, user, weight=np.ones(400))
+    with finding("counts-rows"):
+        weighted.intervals()
+
+
+def test_groups_of_several_values() -> None:
+    y, score = [1, 0, 0, 1, 0], [0.9, 0.3, 0.2, 0.4, 0.6]
+    g = cs.by_group(y, score, [("a", 1), ("a", 1), ("a", 2), ("b", 2), ("b", 2)])
+    assert g.group.tolist() == [("a", 1), ("a", 2), ("b", 2)]
+    with finding("value-missing"):
+        cs.by_group(y, score, [("a", 1), ("a", None), ("a", 2), ("b", 2), ("b", 2)])
+
+
 def test_groups_that_tell_nothing() -> None:
     one = cs.by_group([1, 0, 1], [1, 2, 3], ["a", "a", "b"])
     with finding("too-few", cs.UndefinedError, need=2, have=1.0):

@@ -32,6 +32,7 @@ from cutscore.comparison.curves import compare_curves as compare_curves
 from cutscore.comparison.curves import compare_curves_unpaired as compare_curves_unpaired
 from cutscore.comparison.group_sweeps import sweeps_by_group as sweeps_by_group
 from cutscore.comparison.groups import GroupAuc as GroupAuc
+from cutscore.comparison.groups import GroupIntervals as GroupIntervals
 from cutscore.comparison.groups import by_group as by_group
 from cutscore.comparison.groups import compare_groups as compare_groups
 from cutscore.comparison.net_benefit import (

@@ -53,16 +53,13 @@ def fit(s: Sweep, features: Features, targets: tuple[float, float], *, rising: b
     hi, lo = targets
     groups = _group(s, features, hi, lo)
     scale = _Scale.of(groups)
-    few = _Data(scale(groups.features), groups.mass, groups.target)
+    few = _Data(_Rows(scale(groups.features)), groups.mass, groups.target)
     lower = np.array([-np.inf] + [0.0 if rising else -np.inf] * len(scale.mean))
-    theta = np.zeros(len(lower))
-    shares = (float(np.sum(of)) for of in (groups.target, groups.mass - groups.target))
-    up, down = (max(share, 1e-300) for share in shares)  # of extreme weights one may vanish
-    theta[0] = log(up) - log(down)
+    theta = few.without_features(len(lower))
 
     def every(part: slice = slice(None)) -> Iterator[_Data]:
         for t, pos, neg in _chunks(s, _CHUNK, part):
-            yield _Data(scale(features(t)), pos + neg, hi * pos + lo * neg)
+            yield _Data(_Rows(scale(features(t))), pos + neg, hi * pos + lo * neg)
 
     grouped = len(groups.mass) < len(s)
     # Means of groups may be separable where their scores are not: no maximum to go to.
@@ -74,9 +71,39 @@ def fit(s: Sweep, features: Features, targets: tuple[float, float], *, rising: b
             grouped = not there
     if grouped:
         theta = _newton(every, theta, lower)
-    coefficient = [t * f for t, f in zip(theta[1:].tolist(), scale.factor, strict=True)]
-    shift = sum(c * m for c, m in zip(coefficient, scale.mean, strict=True))
-    return Fit(float(theta[0]) - shift, coefficient)
+    return scale.undo(theta)
+
+
+def fit_pieces(s: Sweep, z: Floats, edges: Floats, targets: tuple[float, float]) -> Fit:
+    """The same for a piecewise linear function of ``z``, which falls with the scores of the sweep
+    and reaches all edges: between two of these it rises by the coefficient, and none is below 0.
+
+    All scores of a piece share all features but one, so a step of Newton's method takes three sums
+    of each piece, not products of all features.
+    """
+    hi, lo = targets
+    _, pos, neg = (np.concatenate(c)[::-1] for c in zip(*_chunks(s, _CHUNK), strict=True))
+    z, pieces = z[::-1], len(edges) - 1
+    # Scores above the last edge differ from it by rounding only, as do those below the first.
+    start = np.searchsorted(z, edges[1:-1])
+    size = np.diff(np.concatenate(((0,), start, (len(z),))))
+    start = np.concatenate(((0,), start))
+    with np.errstate(over="ignore"):  # to inf, between edges that are next to each other
+        rise = (z - np.repeat(edges[:-1], size)) / np.repeat(np.diff(edges), size)
+    rise = np.clip(rise, 0, 1)
+    # Feature k of piece j: 1 above its own piece, 0 below, and what has risen so far in it.
+    above = np.triu(np.ones((pieces, pieces)), 1)
+    rows = _Pieces(above, np.eye(pieces), rise, start, size)
+    mass = pos + neg
+    mean = rows.sums(mass)
+    square = rows.within(mass * np.square(rise - np.repeat(mean, size)))
+    others = np.square(above - mean[:, None])
+    np.fill_diagonal(others, 0)
+    sd = np.sqrt(square + others @ rows.within(mass))
+    few = _Data(rows.scaled(scale := _Scale.by(mean, sd)), mass, hi * pos + lo * neg)
+    lower = np.append(-np.inf, np.zeros(pieces))
+    theta = _newton(lambda: iter((few,)), few.without_features(len(lower)), lower)
+    return scale.undo(theta)
 
 
 @dataclass(frozen=True)
@@ -151,16 +178,22 @@ class _Scale:
 
     @classmethod
     def of(cls, g: _Groups) -> _Scale:
-        mean = [float(np.sum(g.mass * f)) for f in g.features]
-        sd = [
-            float(np.sqrt(np.sum(g.mass * np.square(f - m))))
-            for f, m in zip(g.features, mean, strict=True)
-        ]
-        # A feature that varies by rounding only is collinear with the constant.
-        factor = [1 / d if d > 1e-14 * abs(m) else 0.0 for d, m in zip(sd, mean, strict=True)]
-        return cls(mean, factor)
+        mean = np.array([np.sum(g.mass * f) for f in g.features])
+        off = [np.square(f - m) for f, m in zip(g.features, mean, strict=True)]
+        return cls.by(mean, np.sqrt([np.sum(g.mass * square) for square in off]))
 
-    def __call__(self, rows: list[Floats]) -> NDArray[np.float64]:
+    @classmethod
+    def by(cls, mean: Floats, sd: Floats) -> _Scale:
+        # A feature that varies by rounding only is collinear with the constant.
+        pairs = list(zip(mean.tolist(), sd.tolist(), strict=True))
+        return cls([m for m, _ in pairs], [1 / d if d > 1e-14 * abs(m) else 0.0 for m, d in pairs])
+
+    def undo(self, theta: Floats) -> Fit:
+        coefficient = [t * f for t, f in zip(theta[1:].tolist(), self.factor, strict=True)]
+        shift = sum(c * m for c, m in zip(coefficient, self.mean, strict=True))
+        return Fit(float(theta[0]) - shift, coefficient)
+
+    def __call__(self, rows: list[Floats]) -> Floats:
         out = np.empty((1 + len(rows), len(rows[0])))
         out[0] = 1
         for k, (f, m, factor) in enumerate(zip(rows, self.mean, self.factor, strict=True)):
@@ -177,7 +210,7 @@ def _refine(
     def gradient(part: slice) -> Floats:
         g = np.zeros(len(theta))
         for d in data(part):
-            g += d.rows @ (d.mass * _sigmoid(theta @ d.rows) - d.target)
+            g += d.rows.sums(d.mass * _sigmoid(d.rows.predict(theta)) - d.target)
         return g
 
     last = 0.0
@@ -194,10 +227,66 @@ def _refine(
     return theta, False
 
 
+class _Rows(NamedTuple):
+    """Features, a row for each."""
+
+    rows: Floats
+
+    def predict(self, theta: Floats) -> Floats:
+        return np.asarray(theta @ self.rows)
+
+    def sums(self, weight: Floats) -> Floats:
+        return np.asarray(self.rows @ weight)
+
+    def products(self, weight: Floats) -> Floats:
+        return np.asarray((self.rows * weight) @ self.rows.T)
+
+
+class _Pieces(NamedTuple):
+    """Features of which feature k is ``base[k, j] + slope[k, j] * rise`` in the j-th piece."""
+
+    base: Floats
+    slope: Floats
+    rise: Floats  # of each score
+    start: NDArray[np.intp]
+    size: NDArray[np.intp]
+
+    def scaled(self, by: _Scale) -> _Pieces:
+        """Standardised features, the constant first."""
+        slope = np.array(by.factor)[:, None] * self.slope
+        none = np.zeros((1, len(self.size)))
+        return self._replace(base=by(list(self.base)), slope=np.concatenate((none, slope)))
+
+    def within(self, weight: Floats) -> Floats:
+        """The sum of each piece."""
+        return np.asarray(np.add.reduceat(weight, self.start))
+
+    def predict(self, theta: Floats) -> Floats:
+        low, slope = (np.repeat(theta @ of, self.size) for of in (self.base, self.slope))
+        return np.asarray(low + slope * self.rise)
+
+    def sums(self, weight: Floats) -> Floats:
+        return self.base @ self.within(weight) + self.slope @ self.within(weight * self.rise)
+
+    def products(self, weight: Floats) -> Floats:
+        sums = [self.within(weight * self.rise**power) for power in (0, 1, 2)]
+        mixed = (self.base * sums[1]) @ self.slope.T
+        squares = (self.base * sums[0]) @ self.base.T + (self.slope * sums[2]) @ self.slope.T
+        return np.asarray(squares + mixed + mixed.T)
+
+
 class _Data(NamedTuple):
-    rows: NDArray[np.float64]  # standardised features, the constant first
+    rows: _Rows | _Pieces  # standardised features, the constant first
     mass: Floats
     target: Floats
+
+    def without_features(self, size: int) -> Floats:
+        """The coefficients of a map that knows the share of positives only."""
+        theta = np.zeros(size)
+        shares = (float(np.sum(of)) for of in (self.target, self.mass - self.target))
+        up, down = (max(share, 1e-300) for share in shares)  # of extreme weights one may vanish
+        theta[0] = log(up) - log(down)
+        return theta
 
 
 def _newton(data: Callable[[], Iterator[_Data]], theta: Floats, lower: Floats) -> Floats:
@@ -241,7 +330,7 @@ def _line_search(
 def _value(data: Callable[[], Iterator[_Data]], theta: Floats) -> float:
     out = 0.0
     for d in data():
-        eta = theta @ d.rows
+        eta = d.rows.predict(theta)
         out += float(np.sum(d.mass * np.logaddexp(0, eta) - d.target * eta))
     return out
 
@@ -250,10 +339,10 @@ def _derivatives(data: Callable[[], Iterator[_Data]], theta: Floats) -> tuple[Fl
     size = len(theta)
     g, h = np.zeros(size), np.zeros((size, size))
     for d in data():
-        p = _sigmoid(theta @ d.rows)
+        p = _sigmoid(d.rows.predict(theta))
         expected = d.mass * p
-        g += d.rows @ (expected - d.target)
-        h += (d.rows * (expected * (1 - p))) @ d.rows.T
+        g += d.rows.sums(expected - d.target)
+        h += d.rows.products(expected * (1 - p))
     return g, h
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from itertools import pairwise
 from math import isfinite, isinf, log, sqrt
 from typing import NamedTuple
 
@@ -11,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cutscore.calibration.calibrators import EPS, Affine, Beta, Calibrator, Gaussian, Monotone
-from cutscore.calibration.logistic import fit, overlaps
+from cutscore.calibration.logistic import fit, fit_pieces, overlaps
 from cutscore.core.errors import DataError, UndefinedError
 from cutscore.core.findings.arguments import Conflict
 from cutscore.core.findings.statistics import BeyondFloats, NoOverlap, NotFinite, NoVariation
@@ -152,14 +151,8 @@ def splines(s: Sweep) -> dict[str, Monotone]:
     if len(knots) == 1:
         return {name: Monotone(knots, np.zeros(1), True, method=name) for name in _SHARES}
     rising = knots[::-1]
-    at = (rising - unit.centre) / unit.half
-
-    def features(t: Floats) -> list[Floats]:
-        z = (t - unit.centre) / unit.half
-        with np.errstate(over="ignore"):  # to ±inf, between knots that are next to each other
-            return [np.clip((z - u) / (v - u), 0, 1) for u, v in pairwise(at.tolist())]
-
-    constant, steps = fit(s, features, _targets(s, smooth=True), rising=True)
+    z, edges = ((t - unit.centre) / unit.half for t in (s.threshold, rising))
+    constant, steps = fit_pieces(s, z, edges, _targets(s, smooth=True))
     bent = constant - _log_ratio(s) + np.concatenate(((0.0,), np.cumsum(steps)))
     straight = non_decreasing(platt(s, smooth=True)).llr(rising)
     return {

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import sqrt
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,14 +15,31 @@ from cutscore.core import _native
 from cutscore.core.checks import Columns, check_rows, one_of, run_kernel
 from cutscore.core.errors import DataError, UndefinedError
 from cutscore.core.findings.arguments import BadArgument, Conflict
-from cutscore.core.findings.statistics import NoVariation, TooFew
+from cutscore.core.findings.statistics import CountsRows, NoVariation, TooFew
 from cutscore.core.frozen import Frozen
 from cutscore.core.interval import Interval
 from cutscore.core.types import ArrayLike, Label
+from cutscore.inference.auc import newcombe_ends
 from cutscore.measures.confusion import count_text
 from cutscore.measures.prior import check_level
 from cutscore.sweeps.areas import auc as area_under
 from cutscore.sweeps.sweep import Floats, Masses
+
+
+class GroupIntervals(NamedTuple):
+    """The confidence interval of the AUC of each group; see :meth:`GroupAuc.intervals`.
+
+    Examples
+    --------
+    >>> import cutscore as cs
+    >>> y, score = [1, 0, 0, 1, 0], [0.9, 0.3, 0.2, 0.4, 0.6]
+    >>> cs.by_group(y, score, list("aaabb")).intervals(level=0.8).low.round(3)
+    array([0.477, 0.   ])
+    """
+
+    low: Floats
+    high: Floats
+    level: float
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -124,6 +141,38 @@ class GroupAuc(Frozen):
         middle, reach = self._mean(average), float(stdtrit(df, (1 + level) / 2)) * error
         return Interval(max(0.0, middle - reach), min(1.0, middle + reach), level)
 
+    def intervals(self, *, level: float = 0.95) -> GroupIntervals:
+        """Newcombe's confidence interval of the AUC of each group, as if its rows were independent.
+
+        That of :func:`cutscore.auc_interval` with ``method="newcombe"``, which needs only the AUC
+        and the number of rows of each class, for all groups at once; ``nan`` where a group has one
+        class. The default method there needs the scores: ``auc_interval(s)`` of each sweep of
+        :func:`cutscore.sweeps_by_group`.
+
+        Parameters
+        ----------
+        level : float, default 0.95
+            Confidence level of each interval.
+
+        Raises
+        ------
+        UndefinedError
+            If the rows are weighted.
+
+        Examples
+        --------
+        >>> import cutscore as cs
+        >>> y, score = [1, 0, 0, 1, 0, 1, 1, 0, 0], [9, 3, 2, 4, 6, 5, 8, 7, 1]
+        >>> g = cs.by_group(y, score, list("aaabbbccc"))
+        >>> g.intervals().low.round(3), g.intervals().high.round(3)
+        (array([0.283, 0.   , 0.283]), array([1.   , 0.717, 1.   ]))
+        """
+        level = check_level(level)
+        if self.P.dtype.kind == "f":
+            hint = "Use auc_interval(s) of each of sweeps_by_group(..., squares=True)."
+            raise UndefinedError(CountsRows("an interval of each group", hint))
+        return GroupIntervals(*newcombe_ends(self.auc, self.P, self.N, level), level)
+
     def _mean(self, average: str) -> float:
         weight = self._weights(average)
         return float(np.sum(self.auc[self._both] * weight) / np.sum(weight))
@@ -204,7 +253,8 @@ def by_group(
     positive : label, optional
         As in :func:`cutscore.sweep`.
     group : array-like of shape (n,)
-        The group of each row: numbers, text, dates or other hashable values.
+        The group of each row: numbers, text, dates or other hashable values, such as tuples of
+        several columns: ``list(zip(country, day))``.
 
     Returns
     -------

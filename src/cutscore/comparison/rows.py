@@ -209,7 +209,7 @@ def encode_column(values: ArrayLike, name: str, rows: ScoredRows) -> tuple[NDArr
 
 def encode_values(values: ArrayLike, name: str, kept: Bools) -> tuple[NDArray[Any], Ints]:
     """The same of the rows that are kept."""
-    a = as_vector(values, name)
+    a = as_vector(_as_objects(values), name)
     if len(a) != len(kept):
         raise DataError(LengthsDiffer(name, "score", len(a), len(kept)))
     if a.dtype.kind in "iu" and len(a) and (span := int(a.max()) - int(a.min()) + 1) <= 4 * len(a):
@@ -238,6 +238,16 @@ def encode_values(values: ArrayLike, name: str, kept: Bools) -> tuple[NDArray[An
     number = {value: i for i, value in enumerate(seen)}
     label = np.fromiter(number, a.dtype if a.dtype.kind in "SU" else object, len(number))
     return label, np.fromiter(map(number.__getitem__, listed), np.int64, len(listed))
+
+
+def _as_objects(values: ArrayLike) -> ArrayLike:
+    """A list of tuples as an array of them: NumPy would make a table of it."""
+    if not (isinstance(values, list) and values and isinstance(values[0], tuple)):
+        return values
+    out = np.empty(len(values), object)
+    for k, value in enumerate(values):
+        out[k] = value
+    return out
 
 
 def _encode_whole(a: NDArray[Any], span: int, kept: Bools) -> tuple[NDArray[Any], Ints]:

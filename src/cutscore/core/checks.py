@@ -400,6 +400,8 @@ def missing_row(values: list[Any], seen: Iterable[Any]) -> int | None:
 
 
 def is_missing(value: object) -> bool:
+    if isinstance(value, tuple):
+        return any(is_missing(part) or part != part for part in value)  # noqa: PLR0124 - NaN
     return value is None or type(value).__name__ in ("NAType", "NaTType")
 
 

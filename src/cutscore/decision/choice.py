@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -12,6 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from cutscore.core.checks import threads
 from cutscore.core.errors import CutscoreError, DataError, UndefinedError
 from cutscore.core.findings import Conflict
 from cutscore.core.findings.report import Infeasible, Notice
@@ -459,7 +461,9 @@ class OperatingPoint(Card):
             # does not matter which of its rows are the outermost of a sample.
             sampler = sampler.of_runs()
         samples = range(check_samples(n))
-        threshold = np.array([_choose(sampler.sample(k), q).threshold for k in samples])
+        with ThreadPoolExecutor(threads(len(s))) as pool:
+            chosen = pool.map(lambda k: _choose(sampler.sample(k), q).threshold, samples)
+            threshold = np.array(list(chosen))
         cuts = _at_thresholds(self.sweep, q, threshold)
         broken = np.full(len(threshold), not self.feasible)
         for limit in q.limits:

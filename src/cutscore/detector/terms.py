@@ -50,14 +50,14 @@ class NumberTerm:
         """What its contributions are called."""
         return [self.column.name, f"{self.column.name} is missing"]
 
-    def contributions(self, x: NDArray[Any]) -> tuple[Floats, NDArray[np.int64]]:
+    def contributions(self, x: NDArray[Any]) -> tuple[Floats, NDArray[np.integer[Any]]]:
         """What each row gets for its value, and under which label."""
         gone = np.isnan(x)
         with np.errstate(over="ignore"):
             out = self.weight * (x - self.column.mean)
         if gone.any():
             out[gone] = self.missing
-        return out, gone.astype(np.int64)
+        return out, gone.view(np.uint8)
 
 
 @dataclass(frozen=True)

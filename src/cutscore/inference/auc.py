@@ -6,13 +6,15 @@ from collections.abc import Callable
 from math import exp, inf, log, sqrt
 from statistics import NormalDist
 
+import numpy as np
+
 from cutscore.core.checks import one_of
 from cutscore.core.interval import Interval
 from cutscore.inference.bootstrap import bootstrap
 from cutscore.inference.placements import auc_variance, sizes_of
 from cutscore.measures.prior import check_level
 from cutscore.sweeps.areas import auc
-from cutscore.sweeps.sweep import Sweep, check_sweep
+from cutscore.sweeps.sweep import Floats, Masses, Sweep, check_sweep
 
 
 def auc_interval(s: Sweep, *, level: float = 0.95, method: str = "score") -> Interval:
@@ -149,11 +151,27 @@ def _score(a: float, reach: Callable[[float], float], level: float) -> Interval:
 
 def newcombe(a: float, pos: float, neg: float, level: float) -> Interval:
     """Newcombe's interval of an AUC, of so many positives and negatives."""
+    low, high = newcombe_ends(np.array([a]), np.array([pos]), np.array([neg]), level)
+    return Interval(float(low[0]), float(high[0]), level)
+
+
+def newcombe_ends(a: Floats, pos: Masses, neg: Masses, level: float) -> tuple[Floats, Floats]:
+    """The ends of many such intervals, nan where the AUC is."""
     z = NormalDist().inv_cdf((1 + level) / 2)
-    others = (pos + neg) / 2 - 1
+    pairs, others = pos * (neg * 1.0), (pos + neg) / 2 - 1
 
-    def reach(t: float) -> float:
-        pairs = 1 + others * ((1 - t) / (2 - t) + t / (1 + t))
-        return z * sqrt(t * (1 - t) * pairs / (pos * neg))
+    def reach(t: Floats) -> Floats:
+        shared = 1 + others * ((1 - t) / (2 - t) + t / (1 + t))
+        return z * np.sqrt(t * (1 - t) * shared / pairs)
 
-    return _score(a, reach, level)
+    def end(outer: Floats) -> Floats:
+        inner = a
+        for _ in range(60):
+            middle = (inner + outer) / 2
+            inside = np.abs(middle - a) < reach(middle)
+            inner, outer = np.where(inside, middle, inner), np.where(inside, outer, middle)
+        return inner
+
+    # A group of one class has no pairs.
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return end(np.zeros(len(a))), end(np.ones(len(a)))

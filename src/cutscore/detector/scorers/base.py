@@ -26,7 +26,7 @@ class Contributions(NamedTuple):
 
     value: Floats
     """One row for each cause, one column for each row of the table."""
-    label: NDArray[np.int64]
+    label: NDArray[np.integer[Any]]
     """Of the same shape: under which of the names it stands."""
     names: Sequence[str]
 
@@ -48,19 +48,20 @@ class Contributions(NamedTuple):
         names = pa.array([_as_cell(name) for name in self.names], pa.string())
         size = np.abs(self.value)
         rows = np.arange(self.value.shape[1])
+        label, value, flat = self.label.ravel(), self.value.ravel(), size.reshape(-1)
         pieces: list[Any] = []
         for _ in range(min(most, len(self.value))):
             # A few times the largest one: cheaper than sorting all, and ties go to the first.
-            k = size.argmax(axis=0)
+            at = size.argmax(axis=0) * len(rows) + rows
             text = pc.binary_join_element_wise(
                 ", " if pieces else "",
-                names.take(pa.array(self.label[k, rows])),
+                names.take(pa.array(label.take(at))),
                 " ",
-                _signed(self.value[k, rows]),
+                _signed(value.take(at)),
                 "",
             )
-            pieces.append(pc.if_else(pa.array(size[k, rows] > 0), text, ""))
-            size[k, rows] = -1
+            pieces.append(pc.if_else(pa.array(flat.take(at) > 0), text, ""))
+            flat[at] = -1
         return pc.binary_join_element_wise(*pieces, "")
 
 

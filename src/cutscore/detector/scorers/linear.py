@@ -114,6 +114,7 @@ class LinearScorer(Scorer):
         seen: Novelty | None = None,
     ) -> Iterator[Scored]:
         columns = [term.column for term in self.terms]
+        small = np.min_scalar_type(len(self._names))  # a place for each row and column
         for batch, values in read_columns(data, columns, keep, seen):
             score = np.full(batch.num_rows, self.base)
             added: list[Floats] = []
@@ -125,7 +126,7 @@ class LinearScorer(Scorer):
                     group = value if group is None else group + value
                     if explain:
                         added.append(value)
-                        labels.append(self._starts[k] + label)
+                        labels.append(np.add(label, self._starts[k], dtype=small, casting="unsafe"))
                 score += group
             why = None
             if added:

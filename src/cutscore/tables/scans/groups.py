@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from threading import Lock
 from typing import Any
 from zlib import crc32
@@ -30,7 +31,7 @@ def by_group_file(  # noqa: PLR0913 - what the columns are for
     *,
     label: str,
     score: str,
-    group: str,
+    group: str | Sequence[str],
     weight: str | None = None,
     positive: Label | None = None,
     filter: pc.Expression | None = None,
@@ -45,8 +46,9 @@ def by_group_file(  # noqa: PLR0913 - what the columns are for
     data, label, score, weight, positive, filter, memory_limit
         As for :func:`cutscore.sweep_file`. Rows are kept in a temporary file, those of a group
         together; the rows of the largest group have to fit into memory.
-    group
-        The column that says to which group a row belongs: numbers, text or dates.
+    group : str or sequence of str
+        The column that says to which group a row belongs: numbers, text or dates. With several,
+        rows belong together whose values are equal in all of them, and groups are tuples.
 
     Examples
     --------
@@ -58,6 +60,8 @@ def by_group_file(  # noqa: PLR0913 - what the columns are for
     >>> cs.by_group_file(file, label="click", score="s", group="user")
     GroupAuc of 2 groups: 2 have both classes (100 % of 5 rows), AUC 0.666667 pooled, 0.6 weighted,
     0.5 macro
+    >>> cs.by_group_file(file, label="click", score="s", group=["user", "click"]).group.tolist()
+    [('ann', 1), ('ann', 0), ('bob', 1), ('bob', 0)]
     """
     limit = limit_of(memory_limit)
     scan = Scan(
@@ -76,6 +80,7 @@ def by_group_file(  # noqa: PLR0913 - what the columns are for
     chunk = min(_CHUNK, limit // 4 // workers // _ROW)
     slots = 64 if rows is None else max(1, -(-4 * _ROW * rows // limit))
     spill, lock = Spill(), Lock()
+    numbers = GroupNumbers() if len(scan.groups) > 1 else None
     index: list[list[tuple[int, int, int]]] = [[] for _ in range(slots)]
 
     whole: list[tuple[int, pa.Table]] = []
@@ -101,7 +106,9 @@ def by_group_file(  # noqa: PLR0913 - what the columns are for
                     "row": at[some],
                     "one": batch.label[some].view(np.bool_),
                     "score": batch.score[some],
-                    "group": _values(batch.group, some),
+                    "group": _values(batch.groups[0], some)
+                    if numbers is None
+                    else numbers.of(batch.groups)[some],
                 }
                 if batch.weight is not None:
                     columns["weight"] = batch.weight[some]
@@ -124,9 +131,49 @@ def by_group_file(  # noqa: PLR0913 - what the columns are for
             tables.sort(key=lambda one: (one[0], one[1].column("row")[0].as_py()))
             if tables:
                 found.append(evaluate(tables))
-        return joined(found, weighted=weight is not None)
+        out = joined(found, weighted=weight is not None)
+        return out if numbers is None else replace(out, group=numbers.names_of(out.group))
     finally:
         spill.close()
+
+
+class GroupNumbers:
+    """A number for each group as it comes up, from 0 on: one for all threads. A group is a value
+    of a column, or a tuple of values of several."""
+
+    def __init__(self) -> None:
+        self._lock, self._number = Lock(), dict[Any, int]()
+
+    def __len__(self) -> int:
+        return len(self._number)
+
+    @property
+    def values(self) -> list[Any]:
+        """The groups, in the order of their numbers."""
+        return list(self._number)
+
+    def of(self, columns: Sequence[pa.Array]) -> NDArray[np.int64]:
+        """The numbers of some rows."""
+        coded = [c if hasattr(c, "indices") else c.dictionary_encode() for c in columns]
+        codes = [c.indices.to_numpy(zero_copy_only=False) for c in coded]
+        code, values = codes[0], coded[0].dictionary.to_pylist()
+        for k in range(1, len(coded)):
+            own = coded[k].dictionary.to_pylist()
+            pairs = code.astype(np.int64) * len(own) + codes[k]
+            pairs, code = np.unique(pairs, return_inverse=True)
+            front = values if k > 1 else [(value,) for value in values]
+            values = [(*front[pair // len(own)], own[pair % len(own)]) for pair in pairs.tolist()]
+        number = np.zeros(max(len(values), 1), np.int64)
+        with self._lock:
+            # A dictionary may have more values than rows have.
+            for at in np.unique(code).tolist():
+                number[at] = self._number.setdefault(values[at], len(self._number))
+        return np.asarray(number[code])
+
+    def names_of(self, numbers: NDArray[Any]) -> NDArray[Any]:
+        """The groups with these numbers."""
+        names = self.values
+        return np.fromiter((names[k] for k in numbers.tolist()), object, len(numbers))
 
 
 def _values(column: pa.Array, some: Any) -> Any:

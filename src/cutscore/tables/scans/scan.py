@@ -68,7 +68,8 @@ class Batch(NamedTuple):
     score: NDArray[Any]
     label: NDArray[np.uint8]
     weight: Floats | None
-    group: Any
+    groups: tuple[Any, ...]
+    """A column for each part of the name of a group."""
     more: tuple[NDArray[Any], ...] = ()
     """Further scores."""
 
@@ -206,17 +207,20 @@ class Scan:
         label: str,
         score: str,
         weight: str | None = None,
-        group: str | None = None,
+        group: str | Sequence[str] | None = None,
         positive: Label | None = None,
         filter: pc.Expression | None = None,
         more: Sequence[str] = (),
     ) -> None:
-        names = [name for name in (label, score, weight, group, *more) if name is not None]
+        if group is not None and (not group or not isinstance(group, (str, list, tuple))):
+            raise DataError(BadArgument("group", "be a column, or a list of columns", group))
+        self.groups = [group] if isinstance(group, str) else list(group or ())
+        names = [name for name in (label, score, weight, *self.groups, *more) if name is not None]
         for name in names:
             if not isinstance(name, str):
                 raise DataError(BadArgument("columns", "be names", name))
         self.names = list(dict.fromkeys(names))
-        self.label, self.score, self.weight, self.group = label, score, weight, group
+        self.label, self.score, self.weight = label, score, weight
         self.more = list(more)
         self.labels = Labels(label, positive)
         self._stop = threading.Event()
@@ -231,9 +235,8 @@ class Scan:
         )
         for name in numbers:
             check_number(schema.field(name).type, name, self.where)
-        for column in (label, group):
-            if column is not None:
-                _check_plain(schema.field(column).type, column, self.where)
+        for column in (label, *self.groups):
+            _check_plain(schema.field(column).type, column, self.where)
 
     @property
     def rows(self) -> int | None:
@@ -276,18 +279,18 @@ class Scan:
                 self._numbers(columns[self.weight], self.weight, row_at), self.weight, row_at
             )
         label = self.labels.flags(columns[self.label], where, row_at)
-        group = None if self.group is None else self._grouped(columns[self.group], row_at)
-        return Batch(scores[0], label, w, group, tuple(scores[1:]))
+        groups = tuple(self._grouped(columns[name], name, row_at) for name in self.groups)
+        return Batch(scores[0], label, w, groups, tuple(scores[1:]))
 
-    def _grouped(self, column: pa.Array, row_at: Callable[[int], Any]) -> Any:
+    def _grouped(self, column: pa.Array, name: str, row_at: Callable[[int], Any]) -> Any:
         if pa.types.is_floating(value_type(column.type)):
             values = plain(column).to_numpy(zero_copy_only=False)
             bad = np.isnan(values)
             if bad.any():
-                place = cell(row_at(int(bad.argmax())), str(self.group))
+                place = cell(row_at(int(bad.argmax())), name)
                 hint = "Drop such rows, or give them a group of their own."
                 raise DataError(ValueMissing("group", "NaN", hint, where=place))
-            check_names_in_floats(values, str(self.group), row_at)
+            check_names_in_floats(values, name, row_at)
         return column
 
     def _numbers(self, column: pa.Array, name: str, row_at: Callable[[int], Any]) -> NDArray[Any]:

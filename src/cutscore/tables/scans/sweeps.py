@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import replace
 from threading import Lock
-from typing import TYPE_CHECKING, Any, Literal, overload
+from typing import Any, Literal, overload
 
 import numpy as np
 import pyarrow.compute as pc
@@ -22,12 +22,10 @@ from cutscore.core.types import Label
 from cutscore.sweeps.binned import BinnedSweep
 from cutscore.sweeps.sweep import Sweep, adopt_counts, square_weights, sweep_of
 from cutscore.tables.parts import Piece
+from cutscore.tables.scans.groups import GroupNumbers
 from cutscore.tables.scans.memory import Spill, limit_of
 from cutscore.tables.scans.runs import merged, pack, unpack
 from cutscore.tables.scans.scan import Batch, Scan, Source, workers_for
-
-if TYPE_CHECKING:
-    import pyarrow as pa
 
 __all__ = ["sweep_file"]
 
@@ -70,7 +68,7 @@ def sweep_file(
     *,
     label: str,
     score: str,
-    group: str,
+    group: str | Sequence[str],
     weight: str | None = None,
     positive: Label | None = None,
     filter: pc.Expression | None = None,
@@ -104,7 +102,7 @@ def sweep_file(  # noqa: PLR0913 - what the columns are for, and how to go about
     label: str,
     score: str,
     weight: str | None = None,
-    group: str | None = None,
+    group: str | Sequence[str] | None = None,
     positive: Label | None = None,
     filter: pc.Expression | None = None,
     squares: bool = False,
@@ -125,9 +123,9 @@ def sweep_file(  # noqa: PLR0913 - what the columns are for, and how to go about
         :func:`cutscore.tables.open_table`; a table that was opened; or a dataset of pyarrow.
     label, score, weight
         Columns, of which nothing else is read. Weights are optional.
-    group
-        A column: a sweep for each of its values, by value. (For the AUC inside of millions of
-        groups there is :func:`cutscore.by_group_file`.)
+    group : str or sequence of str, optional
+        A column: a sweep for each of its values, by value; of several columns, by tuples. (For
+        the AUC inside of millions of groups there is :func:`cutscore.by_group_file`.)
     positive, squares, compact
         As for :func:`cutscore.sweep`. A compact sweep of a rare class is small, however many rows
         there are.
@@ -364,34 +362,25 @@ def _binned(scan: Scan, bits: int, limit: int, tell: _RowsRead) -> BinnedSweep:
 
 def _by_group(scan: Scan, plan: _Plan, tell: _RowsRead) -> dict[Any, Sweep]:
     """A sweep for each value of a column: runs are sorted by it, and kept by value."""
-    lock = Lock()
-    number: dict[Any, int] = {}
-    spill = Spill()
+    numbers, spill = GroupNumbers(), Spill()
 
-    def codes(column: pa.Array) -> NDArray[np.int32]:
-        coded = column if hasattr(column, "indices") else column.dictionary_encode()
-        index_of = coded.indices.to_numpy(zero_copy_only=False)
-        values = coded.dictionary.to_pylist()
-        own = np.zeros(max(len(values), 1), np.int32)
-        with lock:
-            # A dictionary may have more values than rows have.
-            for k in np.unique(index_of).tolist():
-                own[k] = number.setdefault(values[k], len(number))
-            if len(number) > _GROUPS:
-                rule = f"have at most {_GROUPS:,} different values for a sweep of each"
-                hint = "Use by_group_file for the AUC within each."
-                raise DataError(BadArgument("group", rule, scan.group, hint))
-        return np.asarray(own[index_of])
+    def codes(batch: Batch) -> NDArray[np.int64]:
+        out = numbers.of(batch.groups)
+        if len(numbers) > _GROUPS:
+            rule = f"have at most {_GROUPS:,} different values for a sweep of each"
+            hint = "Use by_group_file for the AUC within each."
+            raise DataError(BadArgument("group", rule, ", ".join(scan.groups), hint))
+        return out
 
     def work(_: int, pieces: Sequence[Piece]) -> list[tuple[int, _Place]]:
         # Rows as they are read, put together, in order, and as entries.
         size = max(plan.limit // plan.workers // 160, _GROUP_ROWS)
-        rows: list[tuple[Batch, NDArray[np.int32]]] = []
+        rows: list[tuple[Batch, NDArray[np.int64]]] = []
         places: list[tuple[int, _Place]] = []
         n = 0
         for piece in pieces:
             for batch in scan.read(piece):
-                rows.append((batch, codes(batch.group)))
+                rows.append((batch, codes(batch)))
                 n += len(batch.score)
                 tell.add(len(batch.score))
                 if n >= size:
@@ -405,7 +394,7 @@ def _by_group(scan: Scan, plan: _Plan, tell: _RowsRead) -> dict[Any, Sweep]:
             for g, where in places:
                 index[g].append(where)
         out, entries = {}, 0
-        for value, g in number.items():
+        for g, value in enumerate(numbers.values):
             blobs = (spill.read(*where) for where in index[g])
             if plan.weighted:
                 blocks = _blocks(blobs, scan.dtype)
@@ -424,7 +413,7 @@ def _by_group(scan: Scan, plan: _Plan, tell: _RowsRead) -> dict[Any, Sweep]:
 
 
 def _keep(
-    rows: list[tuple[Batch, NDArray[np.int32]]], spill: Spill
+    rows: list[tuple[Batch, NDArray[np.int64]]], spill: Spill
 ) -> Iterator[tuple[int, _Place]]:
     """Write rows to a file by their group, of which each has the number: as sweeps, or as rows
     where their weights are still to be added up in their order."""
@@ -471,5 +460,7 @@ def _columns(held: list[tuple[NDArray[Any], ...]]) -> Columns:
     return Columns(score, label, 0.0, 1.0, weight, None)
 
 
-def _order(value: Label) -> tuple[str, Any]:
+def _order(value: Label | tuple[Label, ...]) -> tuple[str, Any]:
+    if isinstance(value, tuple):
+        return ("", tuple(map(_order, value)))
     return ("", value) if isinstance(value, (int, float)) else (type(value).__name__, str(value))
