@@ -22,6 +22,7 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 import pytest
 from pyarrow import ipc
@@ -87,7 +88,34 @@ def test_arrow_with_an_offset_or_an_index_out_of_range(tmp_path: Path) -> None:
         path = damaged(tmp_path / name, column, find, 40, value)
         with finding("file-unreadable", file=str(path)):
             open_table(path).read()
+        with finding("file-unreadable", file=str(path)):
+            open_table(path, sql="select g from data").read()
+        with finding("file-unreadable", file=str(path)):
+            cs.sweep_file(path, label="y", score="score", filter=pc.field("g") != "a")
         assert open_table(path).read(["y", "score"]).num_rows == 100
+
+
+@pytest.mark.parametrize(
+    ("reads", "code"),
+    [
+        ("import os; os.kill(os.getpid(), 11)", "file-unreadable"),
+        ("import sys; sys.stdin.read(); print('no'); sys.exit('bad')", "file-unreadable"),
+        ("import sys; sys.stdin.read(); sys.exit(2)", None),
+    ],
+)
+def test_orc_whose_library_crashes(
+    reads: str, code: str | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As it does where lengths of text are damaged."""
+    from cutscore.tables import write_table
+
+    path = tmp_path / "t.orc"
+    write_table(path, ROWS)
+    assert open_table(path).read(["score"]).num_rows == 100
+    assert open_table(path, sql="select score from data where y = 1").read().num_rows == 50
+    monkeypatch.setattr("cutscore.tables.formats.orc._READ", reads)
+    with finding(code, file=str(path)) if code else pytest.raises(MemoryError):
+        open_table(path).read()
 
 
 def test_text_that_is_no_utf8(tmp_path: Path) -> None:
@@ -96,6 +124,16 @@ def test_text_that_is_no_utf8(tmp_path: Path) -> None:
         path.write_bytes(b'{"y":1,"score":0.5,' + line + b"}\n")
         with finding("line-invalid"):
             open_table(path).read()
+    path = tmp_path / "ragged.csv"
+    path.write_bytes(b"y,score\n1,0.5\n0,0.5,\xff\n")
+    with finding("line-invalid", file=str(path), line=3):
+        open_table(path).read()
+    path = tmp_path / "text.parquet"
+    pq.write_table(pa.table({**ROWS, "g": ["zzzz"] * 100}), path, use_dictionary=False)
+    path.write_bytes(path.read_bytes().replace(b"zzzz", b"z\xff\xfez"))
+    for sql in ("select g from data", "select upper(g) as g from data"):
+        with pytest.raises(CutscoreError):
+            open_table(path, sql=sql).read()
     path = tmp_path / "name.parquet"
     pq.write_table(pa.table({**ROWS, "zzzz": ROWS["y"]}), path, store_schema=False)
     path.write_bytes(path.read_bytes().replace(b"zzzz", b"z\xff\xfez"))

@@ -171,7 +171,7 @@ def test_scores_far_away_are_said(capsys: Capture, tmp_path: Path) -> None:
 def test_check_says_the_verdict_first(capsys: Capture) -> None:
     out, _ = asked(capsys, "check", "p.json", "new.parquet")
     lines = out.splitlines()
-    assert lines[0] == "Consistent with expectations: 6 of 6 measures"
+    assert lines[0] == "Consistent with expectations"
     assert lines[1] == "600 rows; 95 % confidence intervals"
     p, table = cs.Policy.load("p.json"), rows(600, 2)
     found = p.check(np.array(table["y"]) == "bad", table["s"])
@@ -214,7 +214,7 @@ def test_check_takes_other_columns_and_models(capsys: Capture, tmp_path: Path) -
     assert main([*fit, "--learner", "fisher", "--cost", "fp=1,fn=5", "-o", model]) == 0
     capsys.readouterr()
     out, _ = asked(capsys, "check", model, "new.parquet")
-    assert out.startswith("Consistent with expectations: 6 of 6 measures")
+    assert out.startswith("Consistent with expectations")
 
 
 # ------------------------------------------------------------------------------- report and merge

@@ -13,6 +13,8 @@ import sqlite3
 import stat
 import subprocess
 import sys
+import threading
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -31,6 +33,7 @@ from cutscore.core.files import written_aside
 from cutscore.core.findings import Finding, Where
 from cutscore.core.findings.tables import SeparatorFound
 from cutscore.tables import Table, open_table, parts, write_table
+from cutscore.tables.parts import Format
 from cutscore.training import train
 from raising import finding
 
@@ -875,6 +878,45 @@ def test_an_interrupt_leaves_no_temporary_file(
         open_table("-")
     gc.collect()
     assert made
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_writer_is_not_closed_while_its_thread_writes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An interrupt may come just when the thread was started: nobody waits for it then."""
+    from cutscore.tables import writer
+
+    begun, closed, broken = threading.Event(), threading.Event(), []
+
+    class Slow:
+        def __init__(self, *_: object) -> None: ...
+
+        def __enter__(self) -> Slow:
+            return self
+
+        def __exit__(self, *_: object) -> None:
+            closed.set()
+
+        def write_batch(self, _: pa.RecordBatch) -> None:
+            begun.set()
+            broken.append(closed.wait(0.05))
+
+    class Interrupted(ThreadPoolExecutor):
+        def submit(self, *what: Any) -> Any:
+            super().submit(*what)
+            begun.wait()
+            raise KeyboardInterrupt
+
+        def __exit__(self, *_: object) -> None:
+            self.shutdown(wait=False)
+
+    monkeypatch.setattr(writer, "ThreadPoolExecutor", Interrupted)
+    monkeypatch.setattr(writer, "named", lambda *_, **__: Format("slow", (), bool, write=Slow))
+    with pytest.raises(KeyboardInterrupt):
+        write_table(tmp_path / "t.csv", TABLE, format="slow")
+    assert broken == [False]
+    assert closed.is_set()
     assert list(tmp_path.iterdir()) == []
 
 

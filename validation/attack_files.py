@@ -64,7 +64,8 @@ def _worker(what: str, seed: int, span: range, keep: Path, seconds: float) -> No
     folder = Path(tempfile.mkdtemp(prefix="attack-"))
     try:
         seeds, read = (_tables(folder), _read) if what == "files" else (_models(folder), _use)
-        names = sorted(seeds)
+        # Fewer of ORC, whose reader is a process of its own each time.
+        names = [name for name in sorted(seeds) for _ in range(1 if name == "t.orc" else 8)]
         for k in span:
             if time.monotonic() > until:
                 return
@@ -155,12 +156,16 @@ def _read(path: Path, _: Path) -> None:
     batches = list(table.batches())
     assert sum(batch.num_rows for batch in batches) == whole.num_rows, "rows differ"
     for name in whole.column_names:
+        if name == "old" and path.suffix == ".parquet":
+            continue  # pyarrow reads booleans of a damaged page differently each time
         together = [value for batch in batches for value in _values(batch.column(name))]
         assert repr(together) == repr(_values(whole.column(name))), f"{name} differs"
     if {"y", "score"} <= set(table.names):
         c = table.columns(["y", "score"], numbers=["score"])
         repr(cs.sweep(c["y"], c["score"]))
         cs.sweep_file(path, label="y", score="score") if sql is None else None
+    if path.suffix in (".parquet", ".arrow", ".orc"):
+        open_table(path, sql="select upper(city), * from data").read().validate(full=True)
 
 
 def _values(column: Any) -> list[Any]:

@@ -1061,7 +1061,7 @@ class Policy(Card):
         >>> x = rng.standard_normal(2000) + 1.5 * y
         >>> p = cs.Policy.choose(cs.sweep(y[:1000], x[:1000]), cs.Costs(fp=1, fn=3))
         >>> p.check(y[1000:], x[1000:]).headline
-        'Consistent with expectations: 6 of 6 measures'
+        'Consistent with expectations'
         >>> p.check(y[1000:], x[1000:] - 0.7).state.value
         'differs'
         """

@@ -138,6 +138,11 @@ class Table:
         import pyarrow.dataset as ds
 
         if self.dataset_format is not None:
+            if self.dataset_format == "ipc":
+                # A dataset does not check offsets, and one that is wrong would end the process.
+                for part in self._parts:
+                    for _ in part.batches(part.names, part.schema(part.names)):
+                        pass
             return ds.dataset(self.paths, self.schema, format=self.dataset_format), self
         schema = self._with(self.schema, (), texts)
         scratch = Scratch(self.batches(texts=texts), schema)

@@ -5,10 +5,11 @@ from __future__ import annotations
 import io
 import os
 import sys
+import threading
 from collections.abc import Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from typing import IO
+from typing import IO, Any
 
 import pyarrow as pa
 
@@ -131,12 +132,36 @@ def _write(
 ) -> int:
     assert kind.write is not None  # or it would not have been found
     rows = int(first.num_rows)
-    with kind.write(file, first.schema) as writer, ThreadPoolExecutor(1) as aside:
+    with kind.write(file, first.schema) as writer:
         # A batch is written while the next one is made.
-        writing = aside.submit(writer.write_batch, first)
-        for batch in rest:
+        one = _OneAtATime(writer)
+        with one, ThreadPoolExecutor(1) as aside:
+            writing = aside.submit(one.write_batch, first)
+            for batch in rest:
+                writing.result()
+                writing = aside.submit(one.write_batch, batch)
+                rows += batch.num_rows
             writing.result()
-            writing = aside.submit(writer.write_batch, batch)
-            rows += batch.num_rows
-        writing.result()
     return rows
+
+
+class _OneAtATime:
+    """A writer that is not closed while another thread writes. An interrupt may leave an executor
+    before its thread has ended, and a library's writer that is closed meanwhile crashes."""
+
+    def __init__(self, writer: Any) -> None:
+        self.writer = writer
+        self.lock = threading.Lock()
+
+    def write_batch(self, batch: pa.RecordBatch) -> None:
+        """Write some more rows, unless it is too late for them."""
+        with self.lock:
+            if self.writer is not None:
+                self.writer.write_batch(batch)
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, *_: object) -> None:
+        with self.lock:
+            self.writer = None

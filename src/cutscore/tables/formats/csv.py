@@ -231,14 +231,15 @@ class CsvPart(Part):
         return pc.if_else(gone, None, text) if pc.any(gone).as_py() else text
 
     def explain(self, error: Exception) -> Finding:
+        # First, since pyarrow hands over no row whose text is not UTF-8. As text, all that can be
+        # wrong with a value is that it is none.
+        line = _first_not_utf8(self._file)
+        if line is not None:
+            return LineInvalid("utf-8", where=Where(file=self.where, line=line))
         if isinstance(error, pa.ArrowInvalid) and (row := self._first_ragged()) is not None:
             # pyarrow counts from 1, and the line of names.
             place = Where(row=row.number - 1 - self._style.header, file=self.where)
             return RowRagged(row.expected_columns, row.actual_columns, where=place)
-        # As text, all that can be wrong with a value is that it is none.
-        line = _first_not_utf8(self._file)
-        if line is not None:
-            return LineInvalid("utf-8", where=Where(file=self.where, line=line))
         return super().explain(error)
 
     def _first_ragged(self) -> Any:

@@ -132,6 +132,7 @@ class DuckPart(Part):
     def _store(self, reader: Any) -> _Kept:
         kept = _Kept(self._schema)
         for batch in reader:
+            batch.validate(full=True)  # DuckDB passes text on as it was in a file
             kept.add(batch)
         return kept
 
