@@ -357,6 +357,17 @@ def test_limits_per_period(limit: str, confidence: float | None) -> None:
     assert not summarise_policy(cs.Policy.choose(s, COSTS)).periods
 
 
+def test_a_check_says_which_periods_have_no_rows() -> None:
+    y, x, _ = rows(["de"])
+    day = np.repeat(np.arange("2026-01-01", "2026-04-11", dtype="datetime64[D]"), 40)
+    aim = cs.Aim("recall", "flagged <= 20 per day", periods=cs.periods(y, x, day))
+    p = cs.Policy.choose(cs.sweep(y, x), aim)
+    some = (day < day[400]) | (day >= day[480])
+    found = p.check(y[some], x[some], period=day[some])
+    assert [one.code for one in found.findings] == ["periods-empty"]
+    assert p.check(y[some], x[some], period=day[some], exposure=100).findings == ()
+
+
 # ------------------------------------------------------------------------------------- the command
 
 

@@ -161,6 +161,12 @@ def judge_groups(  # noqa: PLR0913 - options have names
         faults.append(Infeasible(broken, p.aim.confidence))
     if faults:
         return Verdict(State.UNUSABLE, _reason(faults[0], level), tuple(faults))
+    c = p.confusion
+    if c.flagged in (0, c.total):
+        what, limited = "everything" if c.flagged else "nothing", bool(p.status)
+        return Verdict(
+            State.UNPROVEN, rule, (FlagsAlike(what, p.aim.goal.name == "cost", limited),)
+        )
     return Verdict(State.USABLE, rule)
 
 
@@ -193,7 +199,7 @@ def _doubts(p: OperatingPoint) -> Iterator[Notice]:
     """What says that one may as well do without the score."""
     if p.trivial and p.cuts.review == p.cuts.block:
         what = "nothing" if p.confusion.flagged == 0 else "everything"
-        yield FlagsAlike(what, p.objective == "cost")
+        yield FlagsAlike(what, p.objective == "cost", bool(p.question.limits))
     elif (doubt := against_trivial(p)) is not None:
         yield Trivial(doubt)
 

@@ -112,6 +112,13 @@ class Novelty:
             example = next((name for name in found if name is not None), None)
         self._groups, self._undecided = groups, (count + len(rows), example)
 
+    def groups_undecided(self, rows: int) -> GroupUndecided | None:
+        """What to say of rows whose group has no threshold."""
+        count, example = self._undecided
+        if self._groups is None or not count:
+            return None
+        return GroupUndecided(self._groups.column, count, rows, example, self._groups.names)
+
     def scores_outside(self, rows: int) -> ScoresOutside | None:
         """What to say of scores that are far outside of the range of the evidence."""
         if self._range is None or self._scores is None or not self._scores.count:
@@ -148,8 +155,7 @@ class Novelty:
             if o.matters(rows)
         ]
         first: list[Finding] = [] if outside is None else [outside]
-        count, example = self._undecided
-        if self._groups is not None and count:
-            column, known = self._groups.column, self._groups.names
-            first.append(GroupUndecided(column, count, rows, example, known))
+        undecided = self.groups_undecided(rows)
+        if undecided is not None:
+            first.append(undecided)
         return [*first, *sorted(out, key=lambda found: -found.rows)]

@@ -325,7 +325,8 @@ class _Checked:
             for one, p in zip(raw, adjusted, strict=True)
         )
         limits = tuple(self.limits())
-        findings = (*self.same(), *self.few(), *novelty(self.policy, self.s))
+        gone = () if self.periods is None else self.periods.findings
+        findings = (*self.same(), *self.few(), *novelty(self.policy, self.s), *gone)
         state, headline = _verdict(promises, limits, findings)
         return PolicyCheck(
             state,
