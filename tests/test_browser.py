@@ -27,7 +27,15 @@ from cutscore.core.numbers import number_text, per_cent
 from cutscore.decision.choice import headline, on_rows
 from cutscore.measures.confusion import count_text
 from cutscore.measures.registry import measure_text
-from cutscore.report import Estimate, Learner, Learners, Weight, render, summarise
+from cutscore.report import (
+    Estimate,
+    Learner,
+    Learners,
+    Weight,
+    render,
+    summarise,
+    summarise_policy,
+)
 
 CHROMIUM = next(
     filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), ""
@@ -755,6 +763,58 @@ HOSTILE = [
     "&lt;b&gt;",
     "{{7*7}} ${window.hacked = 1}",
 ]
+
+
+def of_groups(names: list[str], **options: Any) -> Any:
+    """What a page says of a policy with groups."""
+    y, x = rows(3000, 0.2, 5)
+    s = cs.sweeps_by_group(y, x, np.resize(np.array(names, object), len(y)))
+    costs = cs.Costs(fp=1, fn=9)
+    return summarise_policy(cs.Policy.choose_groups(s, costs, column="place", **options))
+
+
+def of_normal_rows() -> Any:
+    y, x = np.zeros(2000), np.random.default_rng(1).normal(size=2000)
+    days = cs.periods(y, x, np.repeat(np.arange(50), 40))
+    aim = cs.Aim("recall", ("fp <= 1 per day", "fpr <= 5 %"), confidence=0.9, periods=days)
+    return summarise_policy(cs.Policy.choose(cs.sweep(y, x), aim))
+
+
+OF_POLICIES = {
+    "common": lambda: of_groups(["de", "fr", "x" * 99], each="fpr <= 9 %"),
+    "own": lambda: of_groups(["de", "fr", "x" * 99], thresholds="group", gap="fpr <= 9 %"),
+    "normal": of_normal_rows,
+}
+
+
+@pytest.mark.parametrize("kind", list(OF_POLICIES))
+@pytest.mark.parametrize(("width", "theme"), [(390, "dark"), (1280, "light")])
+def test_pages_of_policies(open_page: Any, kind: str, width: int, theme: str) -> None:
+    page = open_page(OF_POLICIES[kind](), prefers_color_scheme=theme)
+    page.send(
+        "Emulation.setDeviceMetricsOverride",
+        width=width, height=900, deviceScaleFactor=1, mobile=width < 500,
+    )  # fmt: skip
+    assert page("document.documentElement.scrollWidth") <= width
+    assert page("[...document.querySelectorAll('svg')].every(s => s.ariaLabel)")
+    texts = "[...document.querySelectorAll('svg')].map(s => s.getAttribute('aria-describedby'))"
+    ids = page(texts)
+    assert all(page(f"document.getElementById('{one}').innerText") for one in ids)
+    drawn = "[...document.querySelectorAll('.bygroup .span')].map(p => p.getBBox().width)"
+    spans = page(drawn)
+    assert len(spans) == (0 if kind == "normal" else 12)
+    assert all(0 <= one <= 1000 for one in spans)
+
+
+def test_what_is_said_of_groups_leaves_with_the_threshold(open_page: Any) -> None:
+    page = open_page(OF_POLICIES["common"]())
+    seen = "getComputedStyle(document.querySelector('.as-is')).visibility"
+    before = page("document.querySelector('#by-group').innerText")
+    assert page(seen) == "visible"
+    page("document.getElementById('cut').value = 3")
+    page("document.getElementById('cut').dispatchEvent(new Event('input')) && 0")
+    assert page(seen) == "hidden"
+    assert page("document.querySelector('#by-group').innerText") == before
 
 
 def test_hostile_names_are_text(open_page: Any) -> None:

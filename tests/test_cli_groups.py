@@ -168,9 +168,46 @@ def test_merge_report_and_export(capsys: Capture) -> None:
     assert "Flag s ≥ the threshold of its 'country'" in out
     out, _ = asked(capsys, "report", "common.json", "-o", "report.html")
     assert "fpr <= 0.05 in each group" in out
-    _, err = asked(capsys, "report", "own.json", code=1)
-    assert "each group has a threshold of its own" in err
+    out, _ = asked(capsys, "report", "own.json")
+    assert out.startswith("Flag scores ≥ the threshold of their 'country'")
     assert "## Groups" in asked(capsys, "export", "own.json", "--to", "card")[0]
     assert "WHEN 'de' THEN" in asked(capsys, "export", "own.json", "--to", "sql")[0]
     _, err = asked(capsys, "export", "own.json", "--to", "onnx", "-o", "x.onnx", code=1)
     assert "[not-exportable]" in err
+
+
+def test_rows_of_which_no_group_is_known(capsys: Capture) -> None:
+    write_table("others.csv", {"s": [1.0, 9.0], "country": ["it", None]})
+    _, err = asked(capsys, "apply", "own.json", "others.csv", "-o", "none.csv", code=1)
+    assert "[group-undecided]" in err
+    assert not Path("none.csv").exists()
+
+
+def test_groups_of_one_class(capsys: Capture) -> None:
+    out, _ = asked(capsys, "choose", "t.csv", *NAMED, "--cost", "fp=1,fn=9", "--each", "y", "-q")
+    assert out.startswith("Flag s ≥ ")
+    words = ["--maximize", "recall", "--each", "y", "--subject-to", "fpr <= 5 %", "-o", "y.json"]
+    _, err = asked(capsys, "choose", "t.csv", *NAMED, *words, code=1)
+    assert "[one-class]" in err
+    assert "'bad'" in err
+    assert not Path("y.json").exists()
+
+
+def test_limits_that_allow_nothing(capsys: Capture) -> None:
+    words = ["choose", "t.csv", *NAMED, "--maximize", "recall", "--each", "country", "-q"]
+    out, _ = asked(capsys, *words, "--subject-to", "flagged <= 0", "--json")
+    found = json.loads(out)
+    assert found["verdict"]["state"] == "unproven"
+    assert [one["code"] for one in found["verdict"]["findings"]] == ["flags-alike"]
+    assert [one["holds"] for one in found["limits"]] == [True]
+    limits = ["--subject-to", "fpr <= 1 %", "--subject-to", "fpr >= 5 %", "-o", "never.json"]
+    out, _ = asked(capsys, *words, *limits, code=3)
+    assert out.startswith("No threshold satisfies")
+    assert not Path("never.json").exists()
+
+
+def test_a_given_threshold_is_tested(capsys: Capture) -> None:
+    out, _ = asked(capsys, "revise", "common.json", "--threshold", "0.5", "-o", "low.json", code=3)
+    assert "fpr <= 0.05 in each group: can't be guaranteed at 95 % confidence (" in out
+    out, _ = asked(capsys, "revise", "common.json", "--threshold", "5", "--json", "-o", "high.json")
+    assert json.loads(out)["after"]["limits"][0]["holds"]

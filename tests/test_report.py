@@ -516,6 +516,17 @@ SCHEMA: dict[str, Any] = {
     "training": [{"name": str, "value": str}],
     "weights": [{"column": str, "weight": float, "scaled": float}],
     "importances": [{"column": str, "value": float}],
+    "group_results": {
+        "column": str, "rule": str, "own_thresholds": bool, "pooled": [str],
+        "limits": [{"limit": str, "value": float, "holds": bool}],
+        "total": dict, "groups": [
+            {"group": str, "threshold": float, "rows": int, "positives": int, "measures": dict}
+        ],
+    },
+    "period_limits": [
+        {"limit": str, "holds": bool, "counts": str, "period": str, "periods": int,
+         "column": str, "most": float, "count": float}
+    ],
 }  # fmt: skip
 
 

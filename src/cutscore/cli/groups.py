@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from argparse import Namespace
 from collections.abc import Mapping
+from textwrap import wrap
 from typing import Any
 
 from cutscore.cli import INFEASIBLE, UsageError, engines, policies, shared
@@ -14,6 +15,7 @@ from cutscore.core.findings.base import shown, spelled
 from cutscore.core.findings.command import Usage
 from cutscore.core.findings.statistics import GroupsInfeasible
 from cutscore.core.progress import progress
+from cutscore.decision.verdict import State, Verdict, judge_groups
 from cutscore.inference.selection import Expected
 from cutscore.measures.aim import Aim
 from cutscore.measures.costs import Costs
@@ -72,7 +74,8 @@ def run_groups(arguments: Namespace, what: shared.Named, costs: Costs | None) ->
     if arguments.output is not None:
         shared.write_files({arguments.output: policy.to_json() + "\n"})
     if arguments.json:
-        found = {"schema": _SCHEMA, "score": name, **policies.plain(policy)}
+        verdict = shared.plain_verdict(verdict_of(policy))
+        found = {"schema": _SCHEMA, "score": name, "verdict": verdict, **policies.plain(policy)}
         return shared.as_json(found | {"text": groups_text(policy)}), 0
     return groups_text(policy) + _ending(arguments), 0
 
@@ -110,10 +113,19 @@ def _infeasible(arguments: Namespace, finding: GroupsInfeasible) -> str:
     return f"{text[0].upper()}{text[1:]}"
 
 
-def groups_text(p: Policy) -> str:
-    """The thresholds, what to expect in each group and what holds in them."""
-    assert p.groups is not None
+def verdict_of(p: Policy) -> Verdict:
+    """Whether to use the thresholds of groups."""
     rule = f"{p.rule[0].upper()}{p.rule[1:]}"
+    return judge_groups(p.group_point, p.sweep, rule, score=p.score, reverse=p.reverse)
+
+
+def groups_text(p: Policy) -> str:
+    """The verdict, the thresholds, what to expect in each group and what holds in them."""
+    assert p.groups is not None
+    verdict = verdict_of(p)
+    said = [f"  {line}" for found in verdict.findings for line in _wrapped(found.render(COMMAND))]
+    if verdict.state is State.UNUSABLE:
+        said.append(f"  thresholds: {p.rule}")
     level = f"expected on new rows ({100 * p.aim.level:g} % CI)"
     head = (p.groups.column, "threshold", "recall", "false positive rate")
     rows = [("all rows", "", *_rates(p.promises))]
@@ -129,7 +141,12 @@ def groups_text(p: Policy) -> str:
     ]
     holds = [f"  {line}" for line in p.group_point.limit_lines]
     objective = f"  objective: {p.objective_words}"
-    return "\n".join([rule, objective, *holds, "", f"  {level}", *lines])
+    return "\n".join([verdict.headline, *said, objective, *holds, "", f"  {level}", *lines])
+
+
+def _wrapped(text: str) -> list[str]:
+    # Options are not torn at their dashes.
+    return wrap(text, shared.width() - 2, break_on_hyphens=False, break_long_words=False)
 
 
 def _rates(promises: Mapping[str, Expected]) -> tuple[str, str]:

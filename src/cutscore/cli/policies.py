@@ -12,6 +12,7 @@ from typing import Any
 
 from cutscore.cli import shared
 from cutscore.decision.choice import Status
+from cutscore.decision.groups import GroupStatus
 from cutscore.inference.selection import Expected
 from cutscore.policy import Labels, Policy, Provenance
 from cutscore.report.json import plain_cuts
@@ -44,11 +45,13 @@ def probability(p: Policy) -> float | None:
 def plain(p: Policy) -> dict[str, Any]:
     """For JSON: all but the evidence."""
     number = shared.finite
+    status: tuple[Status | GroupStatus, ...] = ()
+    if p.groups is not None:
+        status = p.group_point.status
     if p.cuts.groups:
-        status: tuple[Status, ...] = ()
         rule: dict[str, Any] = {"threshold": None, "flags": None}
     else:
-        status = p.point.status
+        status = status or p.point.status
         rule = {
             "threshold": number(p.threshold),
             "flags": flags(p),

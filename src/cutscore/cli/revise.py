@@ -10,6 +10,7 @@ from textwrap import wrap
 from typing import Any
 
 from cutscore.cli import INFEASIBLE, UsageError, policies, shared
+from cutscore.cli.groups import verdict_of
 from cutscore.core.checks import check_threshold
 from cutscore.core.errors import DataError
 from cutscore.core.findings import COMMAND
@@ -94,10 +95,12 @@ class Revision:
 
     @derived
     def verdict(self) -> Verdict | None:
-        """What speaks against the new threshold; None of one that was given, and of groups."""
+        """What speaks against the new threshold; None of one that was given."""
         p = self.after
-        if p.given or p.groups is not None:
+        if p.given:
             return None
+        if p.groups is not None:
+            return verdict_of(p)
         return judge(p.point, score=p.score, reverse=p.reverse)
 
     @property

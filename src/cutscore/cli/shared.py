@@ -46,7 +46,7 @@ from cutscore.tables.formats.registry import WRITTEN, written_as
 
 if TYPE_CHECKING:
     from cutscore.decision.verdict import Verdict
-    from cutscore.report.summary import Summary
+    from cutscore.report.summary import NormalSummary, Summary
 
 # A column that is called so is taken for what it says, if it is the only one, and that is said.
 _LABELS = ("label", "y", "y_true", "target", "truth", "class", "outcome")
@@ -396,7 +396,7 @@ def write_files(contents: Mapping[str, str | bytes]) -> None:
             signal.signal(signal.SIGINT, before)
 
 
-def page(arguments: Namespace, summary: Summary, title: str) -> str:
+def page(arguments: Namespace, summary: Summary | NormalSummary, title: str) -> str:
     """The report of a summary."""
     from cutscore.report import render
 
@@ -432,7 +432,7 @@ def color() -> bool:
     return sys.stdout.isatty() and not plain
 
 
-def shown(summary: Summary) -> str:
+def shown(summary: Summary | NormalSummary) -> str:
     """A summary for the terminal."""
     from cutscore.report.terminal import text
 

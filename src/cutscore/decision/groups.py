@@ -18,11 +18,11 @@ Reference: Berger, "Multiparameter hypothesis testing and acceptance sampling", 
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from math import ceil, gcd, inf, lcm, log, log1p
+from math import ceil, gcd, inf, lcm, log, log1p, nan
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -34,6 +34,7 @@ from cutscore.core.findings.arguments import BadArgument, Conflict
 from cutscore.core.findings.base import Shown, shown
 from cutscore.core.findings.rows import GroupUnknown, LengthsDiffer
 from cutscore.core.findings.statistics import CountsRows, GroupsInfeasible, GroupsTooSmall, OneClass
+from cutscore.core.frozen import derived
 from cutscore.core.html import Card, grid_table
 from cutscore.core.interval import Interval
 from cutscore.core.numbers import estimate_text, number_text
@@ -77,6 +78,21 @@ class GroupOutcome(NamedTuple):
     """The objective on these rows: of costs, that of a case of the group."""
 
 
+class GroupStatus(NamedTuple):
+    """A limit of a choice for groups, and whether it holds."""
+
+    limit: str
+    measure: str
+    """What it is on in each group; empty if it is on all rows, or on a gap."""
+    bound: float
+    value: float
+    """On these rows: of a limit in each group that of the group it is worst in."""
+    holds: bool
+    """With a confidence, whether it is shown to hold on new rows."""
+    text: str
+    """The value in words, where it should be known."""
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class GroupPoint(Card):
     """Thresholds for rows of several groups, and what they do; see :func:`cutscore.choose_groups`.
@@ -103,6 +119,8 @@ class GroupPoint(Card):
         Whether each group has a threshold of its own, rather than all the same.
     small : str
         What was asked for groups that are too small to be tested alone.
+    given : bool
+        Whether the thresholds were given, rather than chosen: then limits may be violated.
 
     Examples
     --------
@@ -127,6 +145,7 @@ class GroupPoint(Card):
     sweeps: GroupSweeps
     own: bool = False
     small: str = "pool"
+    given: bool = False
 
     @property
     def common(self) -> float | None:
@@ -203,17 +222,25 @@ class GroupPoint(Card):
         return "\n".join([*lines, *self.limit_lines])
 
     @property
+    def feasible(self) -> bool:
+        """Whether all limits hold; thresholds that were chosen rather than given keep them."""
+        return all(one.holds for one in self.status)
+
+    @derived
+    def status(self) -> tuple[GroupStatus, ...]:
+        """Each limit, first those in each group, with its value and whether it holds."""
+        return tuple(_status(self))
+
+    @property
     def limit_lines(self) -> list[str]:
         """What holds in groups and between them, in sentences."""
-        sure = ""
+        sure = at = ""
         if self.aim.confidence is not None:
-            sure = f", guaranteed on new rows at {100 * self.aim.confidence:g} % confidence"
-        lines = [f"{limit.text} in each group: met{sure}" for limit in self.each]
-        lines += [f"{limit.text} over all groups: met{sure}" for limit in self.aim.limits]
-        lines += [
-            f"gap({limit.measure.name}) <= {limit.bound:.12g}: met{sure} "
-            f"({100 * self.gap(limit.measure.name):.3g} percentage points on these rows)"
-            for limit in self.gaps
+            at = f" at {100 * self.aim.confidence:g} % confidence"
+            sure = f", guaranteed on new rows{at}"
+        failed = f"can't be guaranteed{at}" if at else "violated"
+        lines = [
+            f"{one.limit}: {f'met{sure}' if one.holds else failed}{one.text}" for one in self.status
         ]
         if self.pooled:
             names = ", ".join(map(shown, self.pooled))
@@ -620,11 +647,69 @@ def group_point_at(  # noqa: PLR0913 - options have names
     pooled: tuple[Hashable, ...] = (),
     own: bool = False,
     small: str = "pool",
+    given: bool = True,
 ) -> GroupPoint:
-    """What thresholds that were given do in each group, beside what was asked."""
+    """What known thresholds do in each group, beside what was asked; ``given`` says that they
+    were not chosen for it."""
     limits, gaps = tuple(as_limits(each)), tuple(map(_check_gap, as_limits(gap)))
     found = _point(sweeps, aim, limits, gaps, pooled, dict(thresholds))
-    return replace(found, own=own, small=small)
+    return replace(found, own=own, small=small, given=given)
+
+
+def _status(p: GroupPoint) -> Iterator[GroupStatus]:
+    """What became of the limits. Thresholds that were chosen keep them; a given one is tested as
+    the only one that there is."""
+    q, error = p.aim, None
+    if q.confidence is not None and (p.each or q.limits):
+        error = _shared_error(q, p.each)
+    parts = GroupSweeps({n: replace_scores(s, p.thresholds[n]) for n, s in p.sweeps.items()})
+    tested: Mapping[Hashable, Sweep] = parts
+    if p.given:
+        with suppress(UndefinedError):  # too small even together: then nothing is shown of them
+            tested, _ = _pool(parts, p.each, error, "pool")
+    for limit in p.each:
+        words, name, bound = f"{limit.text} in each group", limit.measure.name, limit.bound
+        holds = not p.given or all(_holds(s, limit, error) for s in tested.values())
+        rates = {group: float(limit.measure(c)) for group, c in p.confusions.items()}
+        known = [group for group, rate in rates.items() if np.isfinite(rate)]
+        if not known:
+            yield GroupStatus(words, name, bound, nan, holds, "")
+            continue
+        worst = (max if limit.sign[0] == "<" else min)(known, key=lambda group: rates[group])
+        text = "" if holds else f" ({limit.value_text(rates[worst])} in {shown(worst)})"
+        yield GroupStatus(words, name, bound, rates[worst], holds, text)
+    for limit in q.limits:
+        there = p.confusion if q.prior is None else p.confusion.deployed(q.prior)
+        value = float(limit.measure(limit.sees(p.confusion, there)))
+        holds = not p.given or _holds(parts.total, limit, error, q.prior)
+        text = "" if holds else f" ({limit.value_text(value)} on these rows)"
+        yield GroupStatus(f"{limit.text} over all groups", "", limit.bound, value, holds, text)
+    for limit in p.gaps:
+        gap, words = p.gap(limit.measure.name), f"gap({limit.measure.name}) <= {limit.bound:.12g}"
+        text = f" ({100 * gap:.3g} percentage points on these rows)"
+        holds = not p.given or gap <= limit.bound
+        yield GroupStatus(words, "", limit.bound, gap, holds, text)
+
+
+def _holds(s: Sweep, limit: Limit, error: float | None, prior: float | None = None) -> bool:
+    """Whether a limit holds for the rows at the score 1."""
+    c = s.at(0.5)
+    if error is None:
+        return bool(limit.holds(c if prior is None else limit.sees(c, c.deployed(prior))))
+    return bool(_rule_for(s, limit, error, prior).holds(c))
+
+
+def replace_scores(s: Sweep, threshold: float) -> Sweep:
+    """The rows at or above a threshold at the score 1, the others at 0."""
+    cut = int(np.searchsorted(-s.threshold, -threshold, side="right"))
+    there = [k for k, rows in enumerate((cut, len(s) - cut)) if rows]
+    columns = [
+        None if mass is None else np.array([mass[:cut].sum(), mass[cut:].sum()])[there]
+        for mass in (s.pos, s.neg, s.pos2, s.neg2)
+    ]
+    assert columns[0] is not None
+    assert columns[1] is not None
+    return Sweep(np.array([1.0, 0.0])[there], columns[0], columns[1], *columns[2:])
 
 
 def _added(several: Any) -> Confusion:

@@ -19,10 +19,13 @@ from cutscore.core.findings.report import (
 )
 from cutscore.core.interval import Interval
 from cutscore.decision.choice import OperatingPoint, against_trivial, headline
+from cutscore.decision.groups import GroupPoint
 from cutscore.decision.normal import answers_without_positives, is_normal
 from cutscore.inference.auc import auc_interval
 from cutscore.inference.placements import sizes_of
 from cutscore.inference.selection import Expected
+from cutscore.measures.aim import Aim
+from cutscore.sweeps.sweep import Sweep
 
 # With fewer rows of a class than this, one row more or less moves its rates by ten points.
 FEWEST = 10
@@ -116,30 +119,87 @@ def judge(
     return Verdict(state, headline(p, reverse, probability), (*doubts, *p.findings))
 
 
+def judge_groups(  # noqa: PLR0913 - options have names
+    p: GroupPoint,
+    s: Sweep,
+    rule: str,
+    *,
+    auc: Interval | None = None,
+    score: str = "score",
+    reverse: bool = False,
+) -> Verdict:
+    """The same of thresholds for groups: the score and the rows are those of all groups, and the
+    limits those in and between them.
+
+    Parameters
+    ----------
+    p : GroupPoint
+        What :func:`cutscore.choose_groups` found.
+    s : Sweep
+        The rows of all groups.
+    rule : str
+        What to flag, in a sentence: the headline if nothing speaks against it.
+    auc, score, reverse
+        As in :func:`judge`.
+
+    Examples
+    --------
+    >>> import cutscore as cs
+    >>> from cutscore.decision.verdict import judge_groups
+    >>> groups = {"a": cs.sweep([1, 0], [4, 3]), "b": cs.sweep([1, 0], [7, 4])}
+    >>> p = cs.choose_groups(groups, "youden")
+    >>> judge_groups(p, p.sweeps.total, "Flag scores").headline
+    'Too few positives: 2'
+    """
+    level = p.aim.level
+    if auc is None:
+        with suppress(UndefinedError):
+            auc = auc_interval(s, level=level)
+    faults = [*_score_faults(s, p.aim, auc, score, reverse)]
+    if not p.feasible:
+        broken = tuple(one.limit for one in p.status if not one.holds)
+        faults.append(Infeasible(broken, p.aim.confidence))
+    if faults:
+        return Verdict(State.UNUSABLE, _reason(faults[0], level), tuple(faults))
+    c = p.confusion
+    if c.flagged in (0, c.total):
+        what, limited = "everything" if c.flagged else "nothing", bool(p.status)
+        return Verdict(
+            State.UNPROVEN, rule, (FlagsAlike(what, p.aim.goal.name == "cost", limited),)
+        )
+    return Verdict(State.USABLE, rule)
+
+
 def _faults(p: OperatingPoint, auc: Interval | None, score: str, reverse: bool) -> Iterator[Notice]:
     """What rules the threshold out."""
-    s = p.sweep
+    yield from _score_faults(p.sweep, p.question, auc, score, reverse)
+    if not p.feasible:
+        yield Infeasible(tuple(limit.text for limit in p.question.limits), p.question.confidence)
+
+
+def _score_faults(
+    s: Sweep, q: Aim, auc: Interval | None, score: str, reverse: bool
+) -> Iterator[Notice]:
+    """What rules any threshold out."""
     if auc is not None and auc.high < 0.5:
         yield Inverted(s.auc, score, reverse, auc.low, auc.high)
     with suppress(UndefinedError):  # weights without squares
         for of, rows in zip(("positive", "negative"), sizes_of(s, "a verdict"), strict=True):
             # Normal rows alone may answer what is asked.
-            answered = of == "positive" and is_normal(s) and answers_without_positives(p.question)
+            answered = of == "positive" and is_normal(s) and answers_without_positives(q)
             if rows < FEWEST and not answered:
                 yield FewRows(of, rows, s.weighted)
     if auc is None and s.P > 0 < s.N and s.auc <= 0.5:
         yield NoBetterThanChance(s.auc)
     elif auc is not None and auc.low <= 0.5 <= auc.high:
         yield NoBetterThanChance(s.auc, auc.low, auc.high)
-    if not p.feasible:
-        yield Infeasible(tuple(limit.text for limit in p.question.limits), p.question.confidence)
 
 
 def _doubts(p: OperatingPoint) -> Iterator[Notice]:
     """What says that one may as well do without the score."""
     if p.trivial and p.cuts.review == p.cuts.block:
         what = "nothing" if p.confusion.flagged == 0 else "everything"
-        yield FlagsAlike(what, p.objective == "cost")
+        yield FlagsAlike(what, p.objective == "cost", bool(p.question.limits))
     elif (doubt := against_trivial(p)) is not None:
         yield Trivial(doubt)
 

@@ -249,6 +249,9 @@ class Detector(Card):
         outside = count.scores_outside(rows)
         if outside is not None and outside.share > 0.5:
             raise DataError(outside)
+        undecided = count.groups_undecided(rows)
+        if undecided is not None and undecided.rows == rows:
+            raise DataError(undecided)
 
     def _decided(self, score: Floats) -> dict[str, Any]:
         """The columns that follow from scores; null where there is none."""

@@ -118,6 +118,13 @@ class Novelty:
         """Take in which rows lack a number that their costs are computed from."""
         self._costs = self._costs[0] + int(np.count_nonzero(missing)), tuple(names)
 
+    def groups_undecided(self, rows: int) -> GroupUndecided | None:
+        """What to say of rows whose group has no threshold."""
+        count, example = self._undecided
+        if self._groups is None or not count:
+            return None
+        return GroupUndecided(self._groups.column, count, rows, example, self._groups.names)
+
     def scores_outside(self, rows: int) -> ScoresOutside | None:
         """What to say of scores that are far outside of the range of the evidence."""
         if self._range is None or self._scores is None or not self._scores.count:
@@ -154,10 +161,9 @@ class Novelty:
             if o.matters(rows)
         ]
         first: list[Finding] = [] if outside is None else [outside]
-        count, example = self._undecided
-        if self._groups is not None and count:
-            column, known = self._groups.column, self._groups.names
-            first.append(GroupUndecided(column, count, rows, example, known))
+        undecided = self.groups_undecided(rows)
+        if undecided is not None:
+            first.append(undecided)
         if self._costs[0]:
             first.append(CostsUndecided(self._costs[1], self._costs[0], rows))
         return [*first, *sorted(out, key=lambda found: -found.rows)]

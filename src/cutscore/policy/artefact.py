@@ -654,6 +654,7 @@ class Policy(Card):
             pooled=g.pooled,
             own=bool(self.cuts.groups),
             small=g.small,
+            given=self.given,
         )
 
     @derived
@@ -915,12 +916,15 @@ class Policy(Card):
         else:
             cut = _given_cuts(aim, threshold, self.reverse).block
             options.pop("thresholds")
+            if options["gap"]:
+                rule, hint = "a gap needs group thresholds", "Drop {0}."
+                raise DataError(Conflict(("gap", "threshold"), rule, hint))
             point = group_point_at(sweeps, aim, dict.fromkeys(sweeps, cut), **options)
         given = threshold is not None
         changes = _of_groups(point, column, "auto", self.reverse, given=given)
         # The evidence is the same, in the form that it was kept in.
         changes["groups"] = replace(changes["groups"], evidence=self.groups.evidence)
-        return replace(self, aim=point.aim, given=given, **changes)
+        return replace(self, aim=point.aim, given=given, feasible=point.feasible, **changes)
 
     def _revised_rows(self, aim: Aim, threshold: Threshold | None) -> Policy:
         """The same for costs of each row: the money of the evidence is that of new costs but for

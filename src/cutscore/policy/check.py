@@ -48,7 +48,7 @@ from cutscore.core.html import Card, Facts
 from cutscore.core.json import to_plain
 from cutscore.core.types import Array, ArrayLike, Label
 from cutscore.decision.choice import CutPair, OperatingPoint, point_at
-from cutscore.decision.groups import OTHERS
+from cutscore.decision.groups import OTHERS, replace_scores
 from cutscore.decision.normal import is_normal
 from cutscore.decision.row_costs import RowCostPoint
 from cutscore.decision.verdict import FEWEST
@@ -345,7 +345,8 @@ class _Checked:
             for one, p in zip(raw, adjusted, strict=True)
         )
         limits = tuple(self.limits())
-        findings = (*self.same(), *self.few(), *novelty(self.policy, self.scores))
+        gone = () if self.periods is None else self.periods.findings
+        findings = (*self.same(), *self.few(), *novelty(self.policy, self.scores), *gone)
         state, headline = _verdict(promises, limits, findings)
         return PolicyCheck(
             state,
@@ -550,19 +551,6 @@ def _point_of_groups(
     """What thresholds of groups do on the rows of all: they are on either side of one cut."""
     one = [replace_scores(s, thresholds[name]) for name, s in parts.items()]
     return point_at(reduce(add, one), aim.on_rows, CutPair(0.5, 0.5))
-
-
-def replace_scores(s: Sweep, threshold: float) -> Sweep:
-    """The rows at or above a threshold at the score 1, the others at 0."""
-    cut = int(np.searchsorted(-s.threshold, -threshold, side="right"))
-    there = [k for k, rows in enumerate((cut, len(s) - cut)) if rows]
-    columns = [
-        None if mass is None else np.array([mass[:cut].sum(), mass[cut:].sum()])[there]
-        for mass in (s.pos, s.neg, s.pos2, s.neg2)
-    ]
-    assert columns[0] is not None
-    assert columns[1] is not None
-    return Sweep(np.array([1.0, 0.0])[there], columns[0], columns[1], *columns[2:])
 
 
 def _share(s: Sweep, level: float) -> Expected | None:

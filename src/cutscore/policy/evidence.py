@@ -128,9 +128,9 @@ class Evidence(Frozen):
     @property
     def auc(self) -> Interval | None:
         """An interval that certainly contains the AUC of the rows: of one point but for blocks.
-        None if all rows are normal."""
+        None if all rows are of one class, as those of a group may be."""
         s = self.sweep
-        if is_normal(s):
+        if not (s.P > 0 and s.N > 0):
             return None
         return s.auc_bounds if isinstance(s, Sketch) else Interval(s.auc, s.auc)
 

@@ -42,7 +42,8 @@ from cutscore.core.interval import Interval
 from cutscore.core.names import quote_if_spaced
 from cutscore.core.types import ArrayLike, Label
 from cutscore.decision.choice import OperatingPoint, choose, expectation
-from cutscore.decision.verdict import judge
+from cutscore.decision.normal import is_normal
+from cutscore.decision.verdict import Verdict, judge
 from cutscore.inference.auc import auc_interval
 from cutscore.inference.placements import sizes_of
 from cutscore.inference.selection import Selection, select_among
@@ -341,6 +342,10 @@ class ScoreEvidence:
     """Whether low scores mean positive. Then ``point`` is of ``-score``."""
     clustered: bool = False
     """Whether rows come in units, so that intervals of rows would be too narrow."""
+    verdict: Verdict | None = None
+    """Of groups; else it follows from the point."""
+    cuts: Sequence[int] = ()
+    """Cuts that a picture must show, beside those of the point."""
 
 
 def summary_of(  # noqa: PLR0913 - what a report shows beside the scores
@@ -368,7 +373,7 @@ def summary_of(  # noqa: PLR0913 - what a report shows beside the scores
         differences=_differences(sweeps, areas, aim.level),
         groups=groups,
         baselines=evidence[0].point.trivial_costs,
-        digest=_digest(sweeps.values()),
+        digest=digest(sweeps.values()),
         label=label,
         source=source,
     )
@@ -385,7 +390,7 @@ def _score_summary(one: ScoreEvidence, aim: Aim, detail: float) -> ScoreSummary:
     p = forecast if forecast is not None else s if probabilities else None
     # Bands of rows would be too narrow for clusters.
     of_rows = None if one.clustered else level
-    drawn = trace(s, h, *point.cut_indices, level=of_rows, detail=detail)
+    drawn = trace(s, h, *point.cut_indices, *one.cuts, level=of_rows, detail=detail)
     turn = -1.0 if reverse else 1.0
     at = None
     if calibrator is not None and np.isfinite(point.threshold):
@@ -406,7 +411,8 @@ def _score_summary(one: ScoreEvidence, aim: Aim, detail: float) -> ScoreSummary:
         hull_vertices=len(h),
         hull_auc=h.auc,
         point=point,
-        verdict=judge(point, auc=span, score=one.name, reverse=reverse, probability=at),
+        verdict=one.verdict
+        or judge(point, auc=span, score=one.name, reverse=reverse, probability=at),
         probability=at,
         measures=_measures(point, level),
         trace=drawn,
@@ -441,7 +447,7 @@ def threshold_probability(aim: Aim, prior: float) -> float:
     return c.probability if c is not None and c.on_negatives and c.on_positives else prior
 
 
-def _digest(sweeps: Iterable[Sweep]) -> str:
+def digest(sweeps: Iterable[Sweep]) -> str:
     found = sha256()
     for s in sweeps:
         for at in s.parts():
@@ -518,7 +524,7 @@ def _few(s: Sweep) -> Iterator[Notice]:
     known = not s.weighted or s.pos2 is not None
     sizes = sizes_of(s, "a report") if known else (float(s.P), float(s.N))
     for word, rows in zip(("positive", "negative"), sizes, strict=True):
-        if rows < 50:
+        if rows < 50 and not (word == "positive" and is_normal(s)):
             yield FewRows(word, rows, s.pos2 is not None)
 
 
@@ -550,6 +556,12 @@ def _about(one: ScoreSummary, s: Sweep) -> Iterator[Notice]:
     outside = one.shares.outside
     if outside is not None and outside > 0.5:
         yield Miscalibrated(outside)
+
+
+def normal_notices(verdict: Verdict, s: Sweep, *, reverse: bool) -> tuple[Finding, ...]:
+    """What should be known of normal rows."""
+    few: list[Finding] = [] if any(isinstance(n, FewRows) for n in verdict.findings) else [*_few(s)]
+    return (*verdict.findings, *few, *_outliers(s, reverse=reverse))
 
 
 def _few_errors(auc: float, s: Sweep) -> Iterator[Notice]:

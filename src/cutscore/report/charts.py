@@ -6,7 +6,7 @@ phone as on a wall. The template writes both, and the script moves what has a ``
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 from math import ceil, floor, log10
@@ -17,8 +17,16 @@ import numpy as np
 from cutscore.core.numbers import number_text, per_cent
 from cutscore.core.types import ArrayLike
 from cutscore.measures.confusion import count_text
+from cutscore.measures.registry import is_rate
+from cutscore.policy.words import figure_text, promise_name
 from cutscore.report.scenario import start_probability
-from cutscore.report.summary import ScoreSummary, Summary
+from cutscore.report.summary import (
+    Estimate,
+    GroupResults,
+    NormalSummary,
+    ScoreSummary,
+    Summary,
+)
 from cutscore.report.traces import Axis
 from cutscore.sweeps.sweep import Floats
 
@@ -80,6 +88,8 @@ class Panel:
     of: int | None = None
     """The number of the score, if each has a panel of its own."""
     note: str = ""
+    height: float | None = None
+    """In units of the text, if it is no square."""
 
     @property
     def grid(self) -> str:
@@ -98,6 +108,8 @@ class Chart:
     panels: Sequence[Panel]
     note: str = ""
     legend: Sequence[Swatch] = field(default=())
+    description: str = ""
+    """What it shows, for those who don't see it, where that never changes."""
 
 
 UNIT = [Tick(k / 5, f"{k / 5:g}") for k in range(6)]
@@ -111,7 +123,11 @@ def histograms(summary: Summary) -> Chart:
     panels = []
     for k, one in enumerate(summary.scores):
         t = one.trace
-        lines: list[Line] = [_flagged_area(place(one))]
+        lines: list[Line] = []
+        if summary.group_results is not None and summary.own_thresholds:
+            lines += _thresholds(one, summary.group_results)
+        else:
+            lines.append(_flagged_area(place(one)))
         if summary.asked.three_way:
             lines.insert(0, _flagged_area(place(one, review=True), "reviewed"))
         ticks: list[Tick] = []
@@ -139,7 +155,46 @@ def histograms(summary: Summary) -> Chart:
             )
         )
     legend = [Swatch("shade pos", "positive"), Swatch("shade neg", "negative")]
+    if summary.own_thresholds:
+        legend.append(Swatch("line thin", "thresholds of the groups"))
     return Chart("scores", "Scores by class", panels, "", legend)
+
+
+def _thresholds(one: ScoreSummary, g: GroupResults) -> Iterator[Line]:
+    """The threshold of each group."""
+    turn = -1.0 if one.reverse else 1.0
+    cuts = np.array(sorted({turn * group.threshold for group in g.rows}))
+    for at in one.trace.axis.place(cuts).tolist():
+        yield Line("hull", f"M{_whole(at)},0V1000")
+
+
+def normal_histogram(summary: NormalSummary) -> Chart:
+    """The scores of normal rows, and which of them are flagged."""
+    axis, edges, mass, beyond = summary.histogram
+    p, top = summary.point, 1.06 * float(mass.max())
+    at = float(axis.place(np.array([p.threshold]))[0])
+    name = summary.name + (", from high to low" if summary.reverse else "")
+    panel = Panel(
+        name,
+        "",
+        axis_ticks(axis, summary.reverse),
+        [Tick(v / top, f"{v:,.6g}", "counts") for v in _round(0, top, 4)],
+        [
+            _flagged_area(at),
+            Line("counts neg", stairs(edges, mass / top)),
+            Line("cutline", f"M{_whole(at)},0V1000"),
+        ],
+        note=_beyond_text(axis, beyond, reverse=summary.reverse),
+    )
+    c = p.confusion
+    said = (
+        f"Histogram of the scores of normal rows. Flagged: {count_text(c.fp)}. Not flagged: "
+        f"{count_text(c.tn)}."
+    )
+    legend = [Swatch("shade neg", "normal rows"), Swatch("line thin", "threshold")]
+    words = "weight of rows in each bin" if summary.weighted else "number of rows in each bin"
+    note = f"The {words}; the shaded side is flagged. {panel.note}".rstrip()
+    return Chart("scores", "Scores of normal rows", [panel], note, legend, said)
 
 
 def _flagged_area(at: float, kind: str = "flagged") -> Line:
@@ -147,10 +202,13 @@ def _flagged_area(at: float, kind: str = "flagged") -> Line:
 
 
 def _clipping_note(one: ScoreSummary) -> str:
+    return _beyond_text(one.trace.axis, one.trace.beyond, reverse=one.reverse)
+
+
+def _beyond_text(axis: Axis, beyond: tuple[float, float], *, reverse: bool) -> str:
     """How many rows are beyond the axis."""
-    axis, (below, above) = one.trace.axis, one.trace.beyond
-    low, high = axis.low, axis.high
-    if one.reverse:
+    (below, above), low, high = beyond, axis.low, axis.high
+    if reverse:
         (below, above), (low, high) = (above, below), (0.0 - high, 0.0 - low)
     parts = [
         f"{count_text(n)} {side} {x:.3g}"
@@ -200,6 +258,7 @@ def draw_roc(summary: Summary) -> Chart:
         own += (Line("hull", path(x[at], y[at])), Line("curve", path(x, y)))
         lines.append(own)
     c, three_way = summary.scores[0].point.confusion, summary.asked.three_way
+    one_threshold = not (three_way or summary.own_thresholds)
     marks = [Mark("roc", float(c.fpr), float(c.recall))]
     if three_way:
         marks.append(Mark("roc-review", 1 - float(c.specificity), 1 - float(c.fnr)))
@@ -208,7 +267,10 @@ def draw_roc(summary: Summary) -> Chart:
         "Recall (sensitivity)",
         UNIT,
         UNIT,
-        [Line("guide", "M0,1000L1000,0"), *([] if three_way else [Line("iso costed", "", "iso")])],
+        [
+            Line("guide", "M0,1000L1000,0"),
+            *([Line("iso costed", "", "iso")] if one_threshold else []),
+        ],
         _each(lines),
         marks,
     )
@@ -216,7 +278,7 @@ def draw_roc(summary: Summary) -> Chart:
     more = [Swatch("line thin", "convex hull"), Swatch("line dashed", "chance")]
     if any(one.trace.band is not None for one in summary.scores):
         more.append(Swatch("shade", f"{100 * summary.asked.level:g} % confidence band"))
-    if not three_way:
+    if one_threshold:
         more.append(Swatch("line dotdash costed", "equal expected cost"))
     note = f"{aucs[0]}." if len(aucs) == 1 else ""
     return Chart("roc", "ROC curve", [panel], note, _legend(summary, *more, values=aucs))
@@ -396,6 +458,65 @@ def _calibration_note(one: ScoreSummary) -> str:
     elif one.calibrator:
         words += " If the calibrator was fitted to these rows, this plot is optimistic."
     return words
+
+
+# ---------------------------------------------------------------------------------------- by group
+
+# So many groups are drawn, the largest: more don't fit on a screen.
+MOST_GROUPS = 25
+
+
+def draw_by_group(summary: Summary, measure: str) -> Chart:
+    """A measure of each group, with its interval: one below the other, the largest first."""
+    g = summary.group_results
+    assert g is not None
+    some, total = g.rows[:MOST_GROUPS], g.total[measure].value
+    factor = 100.0 if is_rate(measure) else 1000.0 if measure == "cost" else 1.0
+    unit = " %" if is_rate(measure) else ""
+    bounds = g.bounds(measure)
+    ends = [x for one in some for x in _ends(one.measures[measure])]
+    ends = [factor * x for x in (0.0, total, *bounds, *ends) if np.isfinite(x)]
+    low, high = min(ends), 1.04 * max(ends) or 1.0
+    if is_rate(measure):
+        high = min(high, 100.0)
+
+    def across(x: float) -> int:
+        return _whole((factor * x - low) / (high - low))
+
+    lines = [Line("guide limit", f"M{across(bound)},0V1000") for bound in bounds]
+    if np.isfinite(total):
+        lines.append(Line("guide", f"M{across(total)},0V1000"))
+    names, said = [], []
+    for k, one in enumerate(some):
+        e, down = one.measures[measure], (k + 0.68) / len(some)
+        text = figure_text(measure, e.value, e.interval) if np.isfinite(e.value) else "undefined"
+        said.append(f"{one.name}: {text}")
+        missing = "" if np.isfinite(e.value) else " (undefined)"
+        names.append(Tick(1 - (k + 0.3) / len(some), one.name + missing, "group"))
+        if e.interval is not None:
+            a, b = map(across, e.interval)
+            lines.append(Line("span", f"M{a},{_whole(down)}H{b}"))
+        if np.isfinite(e.value):
+            lines.append(Line("at", f"M{across(e.value)},{_whole(down)}h0"))
+    ticks = [Tick((v - low) / (high - low), f"{v:,.6g}{unit}") for v in _round(low, high, 5)]
+    word = promise_name(measure)
+    panel = Panel(word, "", ticks, names, lines, height=2.7 * len(some))
+    legend = [Swatch("line", f"{100 * summary.asked.level:g} % CI", 0)]
+    legend.append(Swatch("line dashed", "all rows"))
+    if bounds:
+        legend.append(Swatch("line limit", "limit"))
+    title = f"{word[0].upper()}{word[1:]} by group"
+    note = ""
+    if bounds and summary.asked.confidence is not None:
+        note = (
+            "A limit is tested at one end of the interval and on the rows as they are; expected "
+            "values are corrected for the choice."
+        )
+    return Chart(f"by-group-{measure}", title, [panel], note, legend, "; ".join(said) + ".")
+
+
+def _ends(e: Estimate) -> tuple[float, ...]:
+    return (e.value,) if e.interval is None else (e.value, *e.interval)
 
 
 # --------------------------------------------------------------------------------- the probability

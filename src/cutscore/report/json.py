@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict
-from math import isfinite
+from math import isfinite, isnan
 from typing import Any
 
 import numpy as np
@@ -17,13 +17,18 @@ from cutscore.decision.choice import (
     expectation,
     rule_of,
 )
+from cutscore.decision.verdict import Verdict
 from cutscore.measures.aim import Aim
 from cutscore.report.summary import (
     AVERAGES,
+    NORMAL_SCHEMA,
     SCHEMA,
     Estimate,
+    GroupResults,
     Groups,
     Learners,
+    NormalSummary,
+    PeriodLimit,
     ScoreSummary,
     Summary,
     group_means,
@@ -74,6 +79,50 @@ def as_dict(summary: Summary, on: Surface) -> dict[str, Any]:
             "importances": [
                 {"column": one.column, "value": one.value} for one in summary.importances
             ],
+            "group_results": None
+            if summary.group_results is None
+            else _group_results(summary.group_results),
+            "period_limits": [_period_limit(one) for one in summary.periods],
+        }
+    )
+    return out
+
+
+def normal_as_dict(summary: NormalSummary, on: Surface) -> dict[str, Any]:
+    """See ``NormalSummary.as_dict``."""
+    p, verdict = summary.point, summary.verdict
+    rule, threshold = rule_of(p, summary.reverse)
+    out: dict[str, Any] = _plain(
+        {
+            "schema": NORMAL_SCHEMA,
+            "version": __version__,
+            "digest": summary.digest,
+            "source": summary.source,
+            "label": summary.label,
+            "rows": {
+                "count": summary.rows,
+                "positives": 0,
+                "negatives": summary.N,
+                "weighted": summary.weighted,
+            },
+            "asked": _aim_fields(summary.asked),
+            "name": summary.name,
+            "verdict": _verdict(verdict),
+            "reverse": summary.reverse,
+            "distinct": summary.distinct,
+            "lowest": summary.lowest,
+            "highest": summary.highest,
+            "rule": rule,
+            "threshold": threshold,
+            "feasible": p.feasible,
+            "limits": _limits(p),
+            "false_alarms": p.confusion.fp,
+            "fpr": _estimate(summary.fpr),
+            "period_limits": [_period_limit(one) for one in summary.periods],
+            "warnings": [notice.as_dict(on) for notice in summary.notices],
+            "training": [{"name": name, "value": value} for name, value in summary.training],
+            "weights": [asdict(w) for w in summary.weights],
+            "importances": [asdict(one) for one in summary.importances],
         }
     )
     return out
@@ -116,11 +165,7 @@ def _score(one: ScoreSummary, level: float) -> dict[str, Any]:
     calibrated = one.probabilities or one.calibrator is not None
     return {
         "name": one.name,
-        "verdict": {
-            "state": one.verdict.state.value,
-            "headline": one.verdict.headline,
-            "codes": [found.code for found in one.verdict.findings],
-        },
+        "verdict": _verdict(one.verdict),
         "reverse": one.reverse,
         "distinct": one.distinct,
         "lowest": one.lowest,
@@ -139,6 +184,52 @@ def _score(one: ScoreSummary, level: float) -> dict[str, Any]:
     }
 
 
+def _verdict(verdict: Verdict) -> dict[str, Any]:
+    return {
+        "state": verdict.state.value,
+        "headline": verdict.headline,
+        "codes": [found.code for found in verdict.findings],
+    }
+
+
+def _limits(p: OperatingPoint) -> list[dict[str, Any]]:
+    return [{"limit": t.limit, "value": t.value, "holds": bool(t.holds)} for t in p.status]
+
+
+def _group_results(g: GroupResults) -> dict[str, Any]:
+    return {
+        "column": g.column,
+        "rule": g.rule,
+        "own_thresholds": g.own,
+        "pooled": list(g.pooled),
+        "limits": [{"limit": t.limit, "value": t.value, "holds": t.holds} for t in g.limits],
+        "total": {name: _estimate(e) for name, e in g.total.items()},
+        "groups": [
+            {
+                "group": one.name,
+                "threshold": one.threshold,
+                "rows": one.rows,
+                "positives": one.positives,
+                "measures": {name: _estimate(e) for name, e in one.measures.items()},
+            }
+            for one in g.rows
+        ],
+    }
+
+
+def _period_limit(one: PeriodLimit) -> dict[str, Any]:
+    return {
+        "limit": one.limit,
+        "holds": one.holds,
+        "counts": one.what,
+        "period": one.period,
+        "periods": one.periods,
+        "column": one.column,
+        "most": one.most,
+        "count": one.count,
+    }
+
+
 def plain_cuts(p: OperatingPoint, reverse: bool) -> dict[str, Any]:
     """Both thresholds as people type them; nothing if there is one."""
     if not p.question.three_way:
@@ -149,6 +240,8 @@ def plain_cuts(p: OperatingPoint, reverse: bool) -> dict[str, Any]:
 def _point(one: ScoreSummary, level: float) -> dict[str, Any]:
     p, c = one.point, one.point.confusion
     rule, threshold = rule_of(p, one.reverse)
+    if isnan(p.threshold):
+        rule, threshold = "by group", None
     expected = expectation(p, p.question.goal, level)
     return {
         "rule": rule,
@@ -158,7 +251,7 @@ def _point(one: ScoreSummary, level: float) -> dict[str, Any]:
         "value": p.value,
         "expected": None if expected is None else expected._asdict(),
         "here": {name: getattr(p.deployed, name) for name in measures_of(p.question)},
-        "limits": [{"limit": t.limit, "value": t.value, "holds": t.holds} for t in p.status],
+        "limits": _limits(p),
         "confusion": asdict(c),
         "measures": {name: _estimate(e) for name, e in one.measures.items()},
         "text": describe_outcome(p),

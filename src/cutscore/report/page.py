@@ -21,12 +21,13 @@ import numpy as np
 from cutscore import __version__
 from cutscore.core.findings.base import PAGE, Note
 from cutscore.core.numbers import number_text
-from cutscore.decision.choice import limit_outcome
+from cutscore.decision.choice import headline, limit_lines, limit_outcome
 from cutscore.decision.verdict import State
 from cutscore.measures.confusion import Confusion, count_text
 from cutscore.measures.registry import WORDS, is_rate
-from cutscore.report.charts import COLOURS, histograms
-from cutscore.report.registry import charts
+from cutscore.policy.words import promise_name
+from cutscore.report.charts import COLOURS, MOST_GROUPS, histograms, normal_histogram
+from cutscore.report.registry import charts, charts_by_group
 from cutscore.report.scenario import (
     given_costs,
     prior_steps,
@@ -40,12 +41,17 @@ from cutscore.report.scenario import (
 )
 from cutscore.report.summary import (
     AVERAGES,
+    UNKNOWN,
     Estimate,
+    NormalSummary,
     ScoreSummary,
     Summary,
+    aim_words,
+    estimates,
     group_means,
     listed,
     measures_of,
+    normal_rows_text,
     rows_text,
 )
 from cutscore.report.words import measure_word, word_for
@@ -59,7 +65,7 @@ _BESIDE = 3
 
 
 def render(
-    summary: Summary,
+    summary: Summary | NormalSummary,
     title: str = "Report",
     command: str = "",
     *,
@@ -71,7 +77,7 @@ def render(
     Parameters
     ----------
     summary
-        From :func:`cutscore.report.summarise`.
+        From :func:`cutscore.report.summarise` or :func:`cutscore.report.summarise_policy`.
     title
         The title of the page.
     command
@@ -100,20 +106,37 @@ def render(
     loader = environment.loader
     assert loader is not None
     script, style = (loader.get_source(environment, f"page.{kind}")[0] for kind in ("js", "css"))
+    shared: dict[str, Any] = {
+        "title": title,
+        "command": command,
+        "version": __version__,
+        "date": date or f"{datetime.now(UTC):%Y-%m-%d %H:%M} UTC",
+        "style": style,
+        "summary": summary,
+        "colours": COLOURS,
+        "level": f"{100 * summary.asked.level:g} %",
+        "warnings": [found for found in summary.notices if not isinstance(found, Note)],
+        "notes": [found for found in summary.notices if isinstance(found, Note)],
+        "most": max((one.value for one in summary.importances), default=0.0) or 1.0,
+        "largest": max((abs(w.scaled) for w in summary.weights), default=0.0) or 1.0,
+    }
+    if isinstance(summary, NormalSummary):
+        return environment.get_template("normal.html").render(shared | _normal(summary))
     one = summary.scores[0]
     ratios, ratio_at = ratio_steps(start_ratio(summary))
     priors, prior_at = prior_steps(summary)
+    own = summary.own_thresholds
     return environment.get_template("page.html").render(
-        title=title,
-        command=command,
-        version=__version__,
-        date=date or f"{datetime.now(UTC):%Y-%m-%d %H:%M} UTC",
+        shared,
+        # A threshold for each group is no point on a slider.
+        interactive=not own,
+        own=own,
+        at_threshold="At these thresholds" if own else "At this threshold",
+        by_group=None if summary.group_results is None else _by_group(summary),
         script=script,
-        style=style,
         # No script but ours runs, and nothing is fetched, whatever the data say.
         script_hash=b64encode(sha256(script.encode()).digest()).decode("ascii"),
-        data=script_data(summary),
-        summary=summary,
+        data=None if own else script_data(summary),
         one=one,
         texts=start_texts(summary, one),
         unusable=one.verdict.state is State.UNUSABLE,
@@ -128,21 +151,67 @@ def render(
         cuts=len(one.trace.cut),
         cut_at=_from_the_end(one, one.point.cut),
         review_at=_from_the_end(one, one.point.cut_indices[-1]),
-        colours=COLOURS,
         points=_points(points),
         histograms=histograms(summary),
         charts=charts(summary),
-        level=f"{100 * summary.asked.level:g} %",
         measures=[(name, WORDS[name]) for name in measures_of(summary.asked)],
         three_way=summary.asked.three_way,
         groups=None if summary.groups is None else _groups(summary),
-        warnings=[found for found in summary.notices if not isinstance(found, Note)],
-        notes=[found for found in summary.notices if isinstance(found, Note)],
-        most=max((one.value for one in summary.importances), default=0.0) or 1.0,
-        largest=max((abs(w.scaled) for w in summary.weights), default=0.0) or 1.0,
         tables=_tables(summary),
         why=why(summary),
     )
+
+
+def _by_group(summary: Summary) -> dict[str, Any]:
+    """The table of groups, and their charts."""
+    g = summary.group_results
+    assert g is not None
+    rows = [("all rows", "", count_text(summary.P + summary.N), count_text(summary.P), g.total)]
+    rows += [
+        (
+            one.name,
+            repr(one.threshold).replace("inf", "∞"),
+            count_text(one.rows),
+            count_text(one.positives),
+            one.measures,
+        )
+        for one in g.rows
+    ]
+    drawn = f"The {MOST_GROUPS} largest of {len(g.rows):,} groups are drawn."
+    return {
+        "column": g.column,
+        "own": g.own,
+        "lines": g.lines,
+        "words": [promise_name(name) for name in g.measures],
+        "rows": [
+            # Where there is little room, an interval stands below its value.
+            (*row, [text.partition(" (")[::2] for text in estimates(measures)])
+            for *row, measures in rows
+        ],
+        "charts": charts_by_group(summary),
+        "left_out": drawn if len(g.rows) > MOST_GROUPS else "",
+    }
+
+
+def _normal(summary: NormalSummary) -> dict[str, Any]:
+    """What the page of normal rows shows."""
+    p = summary.point
+    c, rule = p.confusion, headline(p, summary.reverse)
+    return {
+        "interactive": False,
+        "three_way": False,
+        "rows_text": normal_rows_text(summary),
+        "unknown": UNKNOWN,
+        "unusable": summary.verdict.state is State.UNUSABLE,
+        "rule": rule[0].lower() + rule[1:],
+        "objective": aim_words(p),
+        "fpr": summary.fpr.text(rate=True),
+        "alarms": [(words, e.text()) for words, e in summary.alarms],
+        "counted": f"{count_text(c.fp)} of {count_text(c.negatives)}",
+        "limits": limit_lines(p),
+        "chart": normal_histogram(summary),
+        "side": "at most" if summary.reverse else "at least",
+    }
 
 
 @cache
@@ -258,7 +327,8 @@ def _tables(summary: Summary) -> list[tuple[list[str], list[list[str]]]]:
             "negatives passed": "tn",
         }
     which = "threshold for blocking" if summary.asked.three_way else "threshold"
-    rows.append((which, [threshold_text(one) for one in scores]))
+    if not summary.own_thresholds:
+        rows.append((which, [threshold_text(one) for one in scores]))
     for word, cell in words.items():
         rows.append((word, [count_text(getattr(one.point.confusion, cell)) for one in scores]))
     for name in (*measures_of(summary.asked), "cost"):

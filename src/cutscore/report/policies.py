@@ -2,19 +2,38 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
-from math import nan, sqrt
+from math import isfinite, nan, sqrt
+
+import numpy as np
 
 from cutscore.calibration.calibrators import Affine, Chain
-from cutscore.core.findings.base import PAGE
+from cutscore.core.findings.base import PAGE, shown
 from cutscore.core.interval import Interval
 from cutscore.core.names import quote_if_spaced
-from cutscore.decision.choice import OperatingPoint, Promised
+from cutscore.decision.choice import OperatingPoint, Promised, headline
+from cutscore.decision.normal import is_normal
+from cutscore.decision.verdict import judge, judge_groups
 from cutscore.detector import Detector, LinearScorer, NumberTerm
 from cutscore.detector.artefact import as_text
+from cutscore.inference.selection import Expected
+from cutscore.measures.aim import as_objective
+from cutscore.measures.confusion import Confusion
+from cutscore.measures.limits import parse_limit
 from cutscore.policy import Policy
-from cutscore.report.analysis import ScoreEvidence, summary_of
-from cutscore.report.summary import Importance, Summary, Weight
+from cutscore.report.analysis import ScoreEvidence, digest, normal_notices, summary_of
+from cutscore.report.summary import (
+    Estimate,
+    GroupResult,
+    GroupResults,
+    Importance,
+    NormalSummary,
+    PeriodLimit,
+    Summary,
+    Weight,
+)
+from cutscore.report.traces import histogram
 from cutscore.sweeps.sweep import Sweep
 
 _RUNS = "runs of scores from one class are merged in the evidence and drawn at their lowest score"
@@ -22,10 +41,11 @@ _RUNS = "runs of scores from one class are merged in the evidence and drawn at t
 _MOST = 30
 
 
-def summarise_policy(d: Detector | Policy, source: str = "") -> Summary:
+def summarise_policy(d: Detector | Policy, source: str = "") -> Summary | NormalSummary:
     """What the terminal, the page and JSON say about a policy, or about a detector.
 
-    Its evidence is all that is needed. What to expect on new rows is what was promised.
+    Its evidence is all that is needed. What to expect on new rows is what was promised. Of normal
+    rows alone there is a summary of its own: no curve is known without positives.
 
     Examples
     --------
@@ -39,26 +59,33 @@ def summarise_policy(d: Detector | Policy, source: str = "") -> Summary:
     """
     d = Detector.of_policy(d) if isinstance(d, Policy) else d
     p, t = d.policy, d.training
-    s, labels = p.sweep, p.labels
-    p.cuts.needs_common("a report on one threshold", "Export it as a card instead.")
+    if is_normal(p.sweep):
+        return _normal(d, source)
+    s = p.sweep
     s.needs_both_classes("a report")
     c = p.needs_calibrator("a report")
+    auc, results = _auc(d), None if p.groups is None else _group_results(p)
     evidence = ScoreEvidence(
         t.learner or p.score,
-        _point(p),
-        _auc(d),
+        _group_total(p) if p.cuts.groups else _point(p),
+        auc,
         # A policy's calibrator takes what rises with the chance of a positive.
         Chain((Affine(-1.0, 0.0), c)) if p.reverse else c,
         reverse=p.reverse,
         clustered=p.evidence.units is not None or p.evidence.periods is not None,
     )
-    named = [quote_if_spaced(x) for x in (labels.column, labels.positive) if x is not None]
+    if results is not None:
+        verdict = judge_groups(
+            p.group_point, s, results.rule, auc=auc, score=evidence.name, reverse=p.reverse
+        )
+        at = [s.cuts(np.array([cut]))[0] for cut in p.group_point.thresholds.values()]
+        evidence = replace(evidence, verdict=verdict, cuts=at)
     rows = p.provenance.rows
     summary = summary_of(
         [evidence],
         p.aim,
         rows=int(s.P + s.N) if rows is None else rows,
-        label=" = ".join(map(as_text, named)),
+        label=_label(p),
         source=source,
     )
     # The calibrator was fitted to these rows: how good it is elsewhere they can't tell.
@@ -71,7 +98,135 @@ def summarise_policy(d: Detector | Policy, source: str = "") -> Summary:
         training=_facts(d),
         weights=weights_of(d.scorer) if isinstance(d.scorer, LinearScorer) else (),
         importances=importances_of(d),
+        group_results=results,
+        periods=_periods(p),
     )
+
+
+def _label(p: Policy) -> str:
+    labels = p.labels
+    named = [quote_if_spaced(x) for x in (labels.column, labels.positive) if x is not None]
+    return " = ".join(map(as_text, named))
+
+
+def _normal(d: Detector, source: str) -> NormalSummary:
+    """The summary of a policy of normal rows."""
+    p = d.policy
+    s, point, rows = p.sweep, p.point, p.provenance.rows
+    fpr, (low, high) = p.promises.get("fpr"), p.range
+    name = d.training.learner or p.score
+    verdict = judge(point, score=name, reverse=p.reverse)
+    return NormalSummary(
+        name=name,
+        rows=int(s.N) if rows is None else rows,
+        N=s.N,
+        weighted=s.weighted,
+        asked=p.aim,
+        point=point,
+        verdict=verdict,
+        fpr=Estimate(float(point.confusion.fpr)) if fpr is None else Estimate.of(fpr),
+        histogram=histogram(s),
+        distinct=len(s),
+        lowest=low,
+        highest=high,
+        reverse=p.reverse,
+        periods=_periods(p),
+        notices=normal_notices(verdict, s, reverse=p.reverse),
+        digest=digest([s]),
+        label=_label(p),
+        source=source,
+        training=_facts(d),
+        weights=weights_of(d.scorer) if isinstance(d.scorer, LinearScorer) else (),
+        importances=importances_of(d),
+    )
+
+
+def _group_total(p: Policy) -> OperatingPoint:
+    """What thresholds of groups do on all rows, as a point without a threshold."""
+    found = p.group_point
+    return OperatingPoint(
+        nan,
+        found.confusion,
+        found.value,
+        found.feasible,
+        (),
+        0,
+        _drawn(p.sweep),
+        found.aim,
+        Promised(p.aim, p.promises, None, p.given),
+    )
+
+
+def _group_results(p: Policy) -> GroupResults:
+    """The table of groups, the largest first."""
+    g, point = p.groups, p.group_point
+    assert g is not None
+    names = ["recall", "fpr", "flagged_rate"]
+    goal = p.aim.goal
+    if goal.name not in names and goal.name in p.promises:
+        names.append(goal.name)
+    objectives = {name: goal if name == goal.name else as_objective(name) for name in names}
+
+    def measured(promises: Mapping[str, Expected], c: Confusion) -> dict[str, Estimate]:
+        return {
+            name: Estimate.of(promises[name]) if name in promises else Estimate(float(objective(c)))
+            for name, objective in objectives.items()
+        }
+
+    rows = [
+        GroupResult(
+            name,
+            (p.cuts.groups.get(name) or p.cuts.thresholds)[0],
+            c.total,
+            c.positives,
+            measured(g.promises.get(name, {}), c),
+        )
+        for name, c in ((str(name), c) for name, c in point.confusions.items())
+    ]
+    side = "≤" if p.reverse else "≥"
+    rule = f"Flag scores {side} the threshold of their {shown(g.column)}"
+    if not p.cuts.groups:
+        common = p.point
+        at = p.probability(p.threshold) if isfinite(p.threshold) else None
+        rule = headline(common, p.reverse, None if at is None else float(at))
+    c = point.confusion if p.aim.prior is None else point.confusion.deployed(p.aim.prior)
+    return GroupResults(
+        g.column,
+        rule,
+        bool(p.cuts.groups),
+        tuple(sorted(rows, key=lambda one: -one.rows)),
+        measured(p.promises, c),
+        point.status,
+        tuple(point.limit_lines),
+        g.pooled,
+    )
+
+
+def _periods(p: Policy) -> tuple[PeriodLimit, ...]:
+    """What became of limits per period."""
+    known = p.evidence.periods
+    if known is None:
+        return ()
+    c, out = p.confusion, []
+    for limit, status in zip(p.aim.limits, p.point.status, strict=True):
+        rule = known.rules.get(limit.text)
+        if limit.period is None or rule is None:
+            continue
+        alarms = limit.measure.name == "fp"
+        out.append(
+            PeriodLimit(
+                limit.text,
+                bool(status.holds),
+                p.aim.confidence,
+                "false alarms" if alarms else "flagged rows",
+                limit.period,
+                known.number,
+                known.column,
+                parse_limit(rule).bound,
+                float(c.fp if alarms else c.flagged),
+            )
+        )
+    return tuple(out)
 
 
 def _point(p: Policy) -> OperatingPoint:
@@ -79,13 +234,14 @@ def _point(p: Policy) -> OperatingPoint:
     # What was not promised is known of a choice on independent rows alone.
     single = p.groups is None and p.evidence.units is None and p.evidence.periods is None
     known = single and not p.given
-    s = p.sweep
-    if s.merged:
-        # A run of scores of one class as one score: the same ROC curve, drawn by the same code.
-        s = Sweep(s.threshold, s.pos, s.neg, s.pos2, s.neg2)
-    point = replace(p.point, sweep=s)
+    point = replace(p.point, sweep=_drawn(p.sweep))
     rest = point.chosen if known else None
     return replace(point, among=Promised(p.aim, p.promises, rest, p.given))
+
+
+def _drawn(s: Sweep) -> Sweep:
+    """A run of scores of one class as one score: the same ROC curve, drawn by the same code."""
+    return Sweep(s.threshold, s.pos, s.neg, s.pos2, s.neg2) if s.merged else s
 
 
 def _auc(d: Detector) -> Interval | None:
@@ -103,7 +259,6 @@ def _facts(d: Detector) -> tuple[tuple[str, str], ...]:
         ("evidence", repr(p.evidence)),
         ("histogram", _RUNS if p.sweep.merged else ""),
         ("threshold", "set manually" if p.given else ""),
-        *p.group_facts(),
         ("command", p.provenance.command),
         ("created", p.provenance.time),
         *d.scorer.facts(),

@@ -8,6 +8,7 @@ from typing import NamedTuple
 from cutscore.report.charts import (
     Chart,
     draw_benefit,
+    draw_by_group,
     draw_calibration,
     draw_costs,
     draw_precision_recall,
@@ -18,18 +19,20 @@ from cutscore.report.summary import Summary
 
 
 class PageChart(NamedTuple):
-    """A chart, and when the page has it. Its text for screen readers is in ``described`` of
-    ``page.html``."""
+    """A chart, and when the page has it. Its text for screen readers is its own ``description``,
+    or in ``described`` of ``parts.html`` if it changes with the sliders."""
 
     draw: Callable[[Summary], Chart]
     one_threshold: bool = False
-    """Whether it is about a single threshold, so that it is left out if there are two."""
+    """Whether it is about a single threshold, so that it is left out if there are two, or one for
+    each group."""
     of_grid: bool = False
     """Whether it needs the grid of a model with two features."""
 
     def applies(self, summary: Summary) -> bool:
         """Whether the page of this summary has it."""
-        fits = not (self.one_threshold and summary.asked.three_way)
+        several = summary.asked.three_way or summary.own_thresholds
+        fits = not (self.one_threshold and several)
         return fits and not (self.of_grid and summary.grid is None)
 
 
@@ -46,3 +49,9 @@ CHARTS = (
 def charts(summary: Summary) -> list[Chart]:
     """All charts that the page of this summary has."""
     return [chart.draw(summary) for chart in CHARTS if chart.applies(summary)]
+
+
+def charts_by_group(summary: Summary) -> list[Chart]:
+    """Those of each measure of groups, if the policy knows of groups."""
+    g = summary.group_results
+    return [] if g is None else [draw_by_group(summary, name) for name in g.measures]

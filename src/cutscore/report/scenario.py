@@ -190,6 +190,8 @@ def start_texts(summary: Summary, one: ScoreSummary) -> dict[str, str]:
     p = one.point
     c, d = p.confusion, p.deployed
     rule = headline(p, one.reverse, one.probability)
+    if summary.group_results is not None:
+        rule = summary.group_results.rule
     stops = one.verdict.state is State.UNUSABLE
     side = "≤" if one.reverse else "≥"
     ratios, at = ratio_steps(start_ratio(summary))
@@ -204,8 +206,8 @@ def start_texts(summary: Summary, one: ScoreSummary) -> dict[str, str]:
         "sense": f"{'Block' if p.question.three_way else 'Flag'} scores {side}",
         "review-sense": f"Review scores {side}",
         "settings": (
-            f"{costs if given_costs(summary) else ''}Prevalence {share_text(summary.prior)} %, "
-            f"threshold {threshold_text(one)}."
+            f"{costs if given_costs(summary) else ''}Prevalence {share_text(summary.prior)} %"
+            f"{'' if summary.own_thresholds else f', threshold {threshold_text(one)}'}."
         ),
     }
     masses = (

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from math import isfinite
 from typing import Any, TypeVar
 
 import numpy as np
@@ -11,21 +12,24 @@ from numpy.typing import NDArray
 
 from cutscore.comparison.groups import GroupAuc
 from cutscore.core.errors import UndefinedError
-from cutscore.core.findings.base import PYTHON, Finding, Surface
+from cutscore.core.findings.base import PYTHON, Finding, Surface, shown
 from cutscore.core.interval import Interval
-from cutscore.core.numbers import estimate_text
+from cutscore.core.numbers import estimate_text, number_text
 from cutscore.decision.choice import OperatingPoint, extreme
+from cutscore.decision.groups import GroupStatus
 from cutscore.decision.verdict import Verdict
 from cutscore.inference.selection import Expected
 from cutscore.measures.aim import Aim
 from cutscore.measures.confusion import count_text
 from cutscore.measures.costs import Costs, cost_text
 from cutscore.measures.registry import Measure
-from cutscore.report.traces import DecisionCurve, Shares, Trace
+from cutscore.policy.words import figure_text
+from cutscore.report.traces import DecisionCurve, Histogram, Shares, Trace
 from cutscore.sweeps.cost_curve import CostCurve
 from cutscore.sweeps.sweep import Floats
 
 SCHEMA = "cutscore.summary/1"
+NORMAL_SCHEMA = "cutscore.normal_summary/1"
 
 
 # What is said of an operating point, in the order of reading.
@@ -218,6 +222,145 @@ class ProbabilityGrid:
     """Some of the rows that it was fitted to: both columns, and whether they are positive."""
 
 
+@dataclass(frozen=True, eq=False)
+class GroupResult:
+    """What a policy does to the rows of one group; made by
+    :func:`cutscore.report.summarise_policy`."""
+
+    name: str
+    threshold: float
+    rows: int | float
+    positives: int | float
+    measures: Mapping[str, Estimate]
+    """What to expect on new rows of the group; where nothing is known of them, what there is on
+    these, without an interval."""
+
+
+@dataclass(frozen=True, eq=False)
+class GroupResults:
+    """What a policy does to each group; made by :func:`cutscore.report.summarise_policy`."""
+
+    column: str
+    """The column of groups."""
+    rule: str
+    """What is flagged, in words."""
+    own: bool
+    """Whether each group has a threshold of its own."""
+    rows: tuple[GroupResult, ...]
+    """The largest first."""
+    total: Mapping[str, Estimate]
+    """The measures of all rows together."""
+    limits: tuple[GroupStatus, ...]
+    lines: tuple[str, ...]
+    """What became of the limits, and which groups were tested together, in sentences."""
+    pooled: tuple[str, ...] = ()
+
+    @property
+    def measures(self) -> tuple[str, ...]:
+        """The names of the measures."""
+        return tuple(self.total)
+
+    def bounds(self, measure: str) -> list[float]:
+        """The limits on a measure in each group."""
+        return [one.bound for one in self.limits if one.measure == measure]
+
+
+@dataclass(frozen=True)
+class PeriodLimit:
+    """A limit per period of a policy; made by :func:`cutscore.report.summarise_policy`."""
+
+    limit: str
+    holds: bool
+    confidence: float | None
+    what: str
+    """What it counts: "flagged rows" or "false alarms"."""
+    period: str
+    """The word for a period: "day"."""
+    periods: int
+    """How many there were."""
+    column: str | None
+    most: float
+    """The most that it allows on all rows together."""
+    count: float
+    """How many there are."""
+
+    @property
+    def sentences(self) -> tuple[str, str]:
+        """What became of it, and what it came to."""
+        sure = f" at {100 * self.confidence:g} % confidence" if self.confidence else ""
+        failed = "cannot be guaranteed" if self.confidence else "violated"
+        where = f" (column {shown(self.column)})" if self.column is not None else ""
+        days = f"{self.periods:,} {self.period}{'s' if self.periods != 1 else ''}"
+        return (
+            f"{self.limit}{sure}: {'met' if self.holds else failed}",
+            f"On the evidence of {days}{where} it allows {self._counted(self.most)}; the threshold "
+            f"has {self._counted(self.count)}.",
+        )
+
+    def _counted(self, count: float) -> str:
+        mean = number_text(count / self.periods)
+        return f"{count_text(count)} {self.what}, {mean} per {self.period}"
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class NormalSummary:
+    """Everything a report says of a policy of normal rows: there are no positives, so that all that
+    is known is how often it flags them. See :func:`cutscore.report.summarise_policy`."""
+
+    name: str
+    """The score."""
+    rows: int
+    N: int | float
+    weighted: bool
+    asked: Aim
+    point: OperatingPoint
+    verdict: Verdict
+    fpr: Estimate
+    """What to expect on new normal rows."""
+    histogram: Histogram
+    distinct: int
+    lowest: float
+    highest: float
+    reverse: bool = False
+    """Whether low scores are anomalous. Then ``point`` and ``histogram`` are of ``-score``."""
+    periods: tuple[PeriodLimit, ...] = ()
+    notices: tuple[Finding, ...] = ()
+    digest: str = ""
+    label: str = ""
+    source: str = ""
+    training: tuple[tuple[str, str], ...] = ()
+    weights: tuple[Weight, ...] = ()
+    importances: tuple[Importance, ...] = ()
+
+    @property
+    def alarms(self) -> tuple[tuple[str, Estimate], ...]:
+        """False alarms in words and numbers: as a rate, of 1,000 normal cases, and of as many as
+        the evidence has in a period."""
+        out = [("false alarms per 1,000 normal cases", self.fpr.times(1000))]
+        if self.periods:
+            one = self.periods[0]
+            size = self.N / one.periods
+            words = f"false alarms per {one.period}, at {number_text(size)} normal cases"
+            out.append((f"{words} per {one.period}", self.fpr.times(size)))
+        return tuple(out)
+
+    def as_dict(self, on: Surface = PYTHON) -> dict[str, Any]:
+        """The summary as plain values for JSON: the keys of :meth:`Summary.as_dict` that have a
+        meaning without positives. Schema ``cutscore.normal_summary/1``."""
+        from cutscore.report.json import normal_as_dict
+
+        return normal_as_dict(self, on)
+
+    def text(self, width: int = 80, on: Surface = PYTHON) -> str:
+        """The summary for a terminal; see :meth:`Summary.text`."""
+        from cutscore.report.terminal import text
+
+        return text(self, width, on)
+
+    def __repr__(self) -> str:
+        return self.text()
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class Summary:
     """Everything a report says; see :func:`cutscore.report.summarise`.
@@ -256,6 +399,15 @@ class Summary:
     """Of a detector of trees, instead: the largest first."""
     grid: ProbabilityGrid | None = None
     """Its probabilities, if it has two columns of numbers; drawn on the page alone."""
+    group_results: GroupResults | None = None
+    """What a policy does to each group, if it knows of groups."""
+    periods: tuple[PeriodLimit, ...] = ()
+    """Its limits per period."""
+
+    @property
+    def own_thresholds(self) -> bool:
+        """Whether each group has a threshold of its own, so that all rows have none."""
+        return self.group_results is not None and self.group_results.own
 
     @property
     def prevalence(self) -> float:
@@ -305,6 +457,12 @@ class Summary:
         training[]                name, value
         weights[]                 column, weight, scaled
         importances[]             column, value: of trees, the mean absolute SHAP value
+        group_results             column, rule, own_thresholds, pooled[], limits[] {limit, value,
+                                  holds}, total and groups[] {group, threshold, rows, positives,
+                                  measures}, estimates on new rows; or null. If groups have
+                                  thresholds of their own, the operating point has the rule
+                                  "by group" and no threshold
+        period_limits[]           limit, holds, counts, period, periods, column, most, count
         ========================  ==================================================================
 
         An estimate is an object {value, low, high, level}; its ends are null where the rows can't
@@ -362,7 +520,9 @@ class Summary:
                 ends = (None, None) if e.interval is None else tuple(e.interval)
                 metrics[head + name] = (e.value, ends[0], ends[1])
             cuts = dict.fromkeys(one.point.cuts)  # one, or two
-            params[f"{head}threshold"] = ", ".join(map(repr, cuts))
+            if self.group_results is not None and self.group_results.own:
+                cuts = {}
+            params[f"{head}threshold"] = ", ".join(map(repr, cuts)) or "by group"
         log(metrics, params, {"report.html": render(self)}, prefix)
 
     def __repr__(self) -> str:
@@ -452,3 +612,23 @@ def rows_text(summary: Summary) -> str:
     if summary.weighted:
         what += f" of weight {count_text(summary.P + summary.N)}"
     return f"{what}: {count_text(summary.P)} positive ({share}), {count_text(summary.N)} negative"
+
+
+UNKNOWN = (
+    "All rows are normal. How many anomalies are caught, how many alarms are right, and what any "
+    "of it costs is not known without positives."
+)
+
+
+def normal_rows_text(summary: NormalSummary) -> str:
+    """How many normal rows there are."""
+    what = f"{summary.rows:,} normal row{'s' if summary.rows != 1 else ''}"
+    return f"{what} of weight {count_text(summary.N)}" if summary.weighted else what
+
+
+def estimates(measures: Mapping[str, Estimate]) -> list[str]:
+    """Numbers with their intervals, whose level stands above."""
+    return [
+        figure_text(name, e.value, e.interval, level=False) if isfinite(e.value) else "–"
+        for name, e in measures.items()
+    ]

@@ -26,27 +26,40 @@ from cutscore.decision.verdict import State, Verdict
 from cutscore.measures.aim import Aim
 from cutscore.measures.confusion import Confusion, count_text
 from cutscore.measures.registry import is_rate
+from cutscore.policy.words import promise_name
 from cutscore.report.summary import (
     AVERAGES,
+    UNKNOWN,
     Difference,
+    Summary,
     aim_words,
+    estimates,
     group_means,
     listed,
     measures_of,
+    normal_rows_text,
     rows_text,
 )
 from cutscore.report.words import measure_word, shown, word_for
 
 if TYPE_CHECKING:
-    from cutscore.report.summary import Groups, Learners, ScoreSummary, Summary
+    from cutscore.report.summary import (
+        GroupResults,
+        Groups,
+        Learners,
+        NormalSummary,
+        PeriodLimit,
+        ScoreSummary,
+    )
 
 _SHOWN = 12
 _COLORS = {State.USABLE: "green", State.UNPROVEN: "yellow", State.UNUSABLE: "red"}
 
 
-def text(summary: Summary, width: int, on: Surface, *, color: bool = False) -> str:
+def text(summary: Summary | NormalSummary, width: int, on: Surface, *, color: bool = False) -> str:
     """See ``Summary.text``; with the codes for colours if ``color``."""
-    return render_blocks(_blocks(summary, on), width, color=color)
+    blocks = _blocks(summary, on) if isinstance(summary, Summary) else _normal(summary, on)
+    return render_blocks(blocks, width, color=color)
 
 
 def render_blocks(blocks: Iterator[Any], width: int, *, color: bool = False) -> str:
@@ -107,13 +120,22 @@ def _blocks(summary: Summary, on: Surface) -> Iterator[Any]:
     if summary.differences:
         aucs = {one.name: one.auc.value for one in summary.scores}
         yield Group(*(Text(f"AUC: {_difference(d, aucs)}") for d in summary.differences))
+    if summary.group_results is not None:
+        yield _group_results(summary.group_results)
+    if summary.periods:
+        yield _periods(summary.periods)
     if summary.groups is not None:
         yield from _groups(summary.groups, summary.asked.level)
     if summary.learners is not None:
         yield _learners(summary.learners)
-    if summary.training:
-        reason = summary.learners.why if summary.learners is not None else None
-        yield _facts([fact for fact in summary.training if fact[1] != reason])
+    reason = summary.learners.why if summary.learners is not None else None
+    yield from _scorer([fact for fact in summary.training if fact[1] != reason], summary)
+
+
+def _scorer(facts: Sequence[tuple[str, str]], summary: Summary | NormalSummary) -> Iterator[Any]:
+    """How the policy was made, and what moves its score."""
+    if facts:
+        yield _facts(facts)
     if summary.weights:
         rows = [
             (shown(w.column), number_text(w.weight), number_text(w.scaled)) for w in summary.weights
@@ -123,6 +145,54 @@ def _blocks(summary: Summary, on: Surface) -> Iterator[Any]:
     if summary.importances:
         found = [(shown(one.column), number_text(one.value)) for one in summary.importances]
         yield _table(found[:_SHOWN], ("largest importances", "mean |SHAP|, in the score's unit"))
+
+
+def _group_results(g: GroupResults) -> Group:
+    """What the policy does to each group."""
+    level = next((e.interval.level for e in g.total.values() if e.interval is not None), None)
+    words = f"By {shown(g.column)}, expected on new rows"
+    words += "" if level is None else f" ({100 * level:g} % CI)"
+    sizes = [
+        (
+            *(shown(one.name, 24), *([repr(one.threshold)] if g.own else [])),
+            *(count_text(one.rows), count_text(one.positives)),
+        )
+        for one in g.rows
+    ]
+    parts: list[Any] = [_table(sizes, ["", *(["threshold"] if g.own else []), "rows", "positive"])]
+    names = g.measures
+    for pair in (names[k : k + 2] for k in range(0, len(names), 2)):  # more do not fit
+        rows = [("all rows", *estimates({name: g.total[name] for name in pair}))]
+        for one in g.rows:
+            found = estimates({name: one.measures[name] for name in pair})
+            rows.append((shown(one.name, 24), *found))
+        parts.append(_table(rows, ("", *map(promise_name, pair))))
+    return Group(Text(words), *parts)
+
+
+def _periods(periods: Sequence[PeriodLimit]) -> Group:
+    """Limits per period, and what they came to."""
+    lines = (sentence for one in periods for sentence in one.sentences)
+    return Group(Text("Limits per period"), *(Padding(Text(x), (0, 0, 0, 2)) for x in lines))
+
+
+def _normal(summary: NormalSummary, on: Surface) -> Iterator[Any]:
+    p, verdict = summary.point, summary.verdict
+    yield verdict_block(verdict, _answer(p, verdict, summary.reverse, summary.asked), on)
+    source = f"{shown(summary.source, 200)}, " if summary.source else ""
+    yield Text(f"{source}{normal_rows_text(summary)}")
+    for notice in summary.notices:
+        if notice not in verdict.findings:
+            yield _mark("!", shown(notice.render(on), 1000), "yellow")
+    rows = [
+        ("false positive rate", summary.fpr.text(rate=True)),
+        *((words, e.text()) for words, e in summary.alarms),
+    ]
+    yield _table(rows, ("", "expected on new normal rows"))
+    if summary.periods:
+        yield _periods(summary.periods)
+    yield Text(UNKNOWN)
+    yield from _scorer(summary.training, summary)
 
 
 def _repeated_notices(summary: Summary) -> Iterator[Any]:
@@ -136,6 +206,11 @@ def _repeated_notices(summary: Summary) -> Iterator[Any]:
 def _verdict(summary: Summary, one: ScoreSummary, on: Surface, several: bool) -> Group:
     who = f"{shown(one.name)}: " if several else ""
     lines = _answer(one.point, one.verdict, one.reverse, summary.asked)
+    g = summary.group_results
+    if g is not None:
+        unusable = one.verdict.state is State.UNUSABLE
+        rule = f"thresholds: {g.rule[0].lower()}{g.rule[1:]}" if unusable else ""
+        lines = [rule, *lines[1:], *(shown(line, 300) for line in g.lines)]
     return verdict_block(one.verdict, lines, on, who)
 
 

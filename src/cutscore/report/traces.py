@@ -109,6 +109,17 @@ class Trace(Frozen):
         return Roc(self.threshold, self.fp / self.fp[-1], self.tp / self.tp[-1])
 
 
+class Histogram(NamedTuple):
+    """How many of the normal rows there are in each bin."""
+
+    axis: Axis
+    edges: Floats
+    """From 0 to 1 along the axis."""
+    mass: Floats
+    beyond: tuple[float, float]
+    """The mass below and above the axis, which is in the outermost bins."""
+
+
 @dataclass(frozen=True, eq=False)
 class DecisionCurve(Frozen):
     """Net benefit at threshold probabilities, in the range where a score can be of use."""
@@ -149,6 +160,12 @@ def trace(s: Sweep, h: Hull, *also: int, level: float | None = 0.95, detail: flo
         _beyond(s, axis),
         None if level is None else _band(s, cut, tp, fp, level),
     )
+
+
+def histogram(s: Sweep) -> Histogram:
+    """The histogram of normal rows: there are no positives."""
+    axis, edges = score_axis(s), np.linspace(0.0, 1.0, _BINS + 1)
+    return Histogram(axis, edges, _bins(s, axis, edges)[1], _beyond(s, axis))
 
 
 class _Table(NamedTuple):
@@ -224,13 +241,13 @@ def score_axis(s: Sweep) -> Axis:
     """Over all scores but the outermost 0.05 % of either class at either end."""
     t, table = s.threshold, _table(s)
     ends = []
-    for mass in (table.tp, table.fp):
+    for mass in (m for m in (table.tp, table.fp) if m[-1] > 0):
         # What is flagged before the first such cut, and by the last one.
         k = np.searchsorted(mass, np.array([0.0005, 0.9995]) * mass[-1], side="left")
         cut = table.cut[np.minimum(k, len(table.cut) - 1)]
         ends.append((t[max(int(table.cut[max(k[0] - 1, 0)]), 0)], t[max(int(cut[1]) - 1, 0)]))
-    (a, b), (c, d) = ends
-    low, high = np.clip(np.array([min(b, d), max(a, c)]), -1e300, 1e300).tolist()
+    highs, lows = zip(*ends, strict=True)
+    low, high = np.clip(np.array([min(lows), max(highs)]), -1e300, 1e300).tolist()
     if t[-1] >= 0 and t[0] <= 1:
         at = s.flagged(s.cuts(np.array([0.95, 0.05])))
         above, to = ((at[0] + at[1]) / (s.P + s.N)).tolist()
@@ -254,9 +271,15 @@ def score_axis(s: Sweep) -> Axis:
 
 def _histogram(s: Sweep, axis: Axis, edges: Floats) -> tuple[Floats, Floats]:
     """Shares of either class in each bin, those beyond the axis in the outermost."""
+    pos, neg = _bins(s, axis, edges)
+    return pos / s.P, neg / s.N
+
+
+def _bins(s: Sweep, axis: Axis, edges: Floats) -> tuple[Floats, Floats]:
+    """The mass of either class in each bin."""
     inner = s.cuts(axis.score(edges[1:-1]))
     tp, fp = s.flagged(np.concatenate(([len(s)], inner, [0])))
-    return -np.diff(tp) / s.P, -np.diff(fp) / s.N
+    return -np.diff(tp), -np.diff(fp)
 
 
 def _beyond(s: Sweep, axis: Axis) -> tuple[float, float]:

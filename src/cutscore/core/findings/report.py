@@ -226,10 +226,13 @@ class FlagsAlike(Notice, code="flags-alike"):
 
     what: str
     costs: bool
+    limited: bool = False
+    """Whether there are limits, which may be why."""
     example = {"what": "nothing", "costs": True}
 
     def text(self, on: Surface) -> str:
         aim = "these costs" if self.costs else "this objective"
+        aim += " and these limits" if self.limited else ""
         return f"The best decision for {aim} is to flag {self.what}, regardless of the score."
 
 
