@@ -53,6 +53,7 @@ from cutscore.decision.groups import GroupComparison as GroupComparison
 from cutscore.decision.groups import GroupPoint as GroupPoint
 from cutscore.decision.groups import choose_groups as choose_groups
 from cutscore.decision.groups import compare_group_choices as compare_group_choices
+from cutscore.decision.row_costs import MoneyCurve as MoneyCurve
 from cutscore.decision.row_costs import RowCostPoint as RowCostPoint
 from cutscore.decision.three_way import ThreeWayPoint as ThreeWayPoint
 from cutscore.decision.verdict import Verdict as Verdict

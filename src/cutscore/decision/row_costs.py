@@ -319,6 +319,30 @@ def _whole(amounts: Floats, scale: int) -> bool:
     return bool((off <= 2 * np.spacing(amounts)).all())
 
 
+@dataclass(frozen=True, eq=False, repr=False)
+class MoneyCurve(Frozen):
+    """What it costs to flag the rows of the highest gaps, by how many are flagged; made by
+    :attr:`RowCostPoint.curve`.
+
+    Parameters
+    ----------
+    threshold : array of float
+        The gap of each cut, from +inf on, which flags nothing.
+    flagged : array of float
+        The share of cases that is flagged.
+    cost : array of float
+        The cost per case on the rows of the sweep.
+    """
+
+    threshold: Floats
+    flagged: Floats
+    cost: Floats
+
+    def __len__(self) -> int:
+        """How many cuts there are."""
+        return len(self.cost)
+
+
 class Uniform(NamedTuple):
     """The best single threshold on the score for all rows, whatever is at stake in them."""
 
@@ -483,6 +507,21 @@ class RowCostPoint(OperatingPoint):
             return self._saving_as_given(baseline, level)
         chosen = self.chosen
         return chosen.saving(baseline, level) if isinstance(chosen, CrossFit) else None
+
+    @derived
+    def curve(self) -> MoneyCurve:
+        """What every cut costs on the rows, by how many of them are flagged."""
+        m, s, prior = self.money, self.sweep, self.question.prior
+        P, N = float(s.P), float(s.N)
+        share = P / (P + N) if prior is None else prior
+        tp, fp = from_zero(s.tp), from_zero(s.fp)
+        gain, loss = (from_zero(np.cumsum(mass)) / m.scale for mass in (m.gain, m.loss))
+        none = m.value(0, prior)
+        return MoneyCurve._adopt(
+            np.append(inf, s.threshold),
+            share * tp / P + (1 - share) * fp / N,
+            none - share * gain / P + (1 - share) * loss / N,
+        )
 
     @property
     def uniform_saving(self) -> float | None:

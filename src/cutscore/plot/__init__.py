@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from cutscore.plot._canvas import check_kind, new_figure
 from cutscore.plot._curves import cost_curve, det, gain, hull, lift, net_benefit, pr, roc
 from cutscore.plot._features import distances, surface
-from cutscore.plot._groups import group_choices
+from cutscore.plot._groups import group_choices, money
 from cutscore.plot._scores import (
     calibrator,
     distributions,
@@ -43,6 +43,7 @@ __all__ = [
     "hull",
     "lift",
     "margins",
+    "money",
     "net_benefit",
     "operating_point",
     "overview",
