@@ -13,7 +13,7 @@ any score.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -26,13 +26,17 @@ from numpy.typing import NDArray
 from cutscore.calibration.calibrators import Calibrator
 from cutscore.calibration.fitting import calibrate
 from cutscore.calibration.methods import candidate
-from cutscore.core.checks import one_of
+from cutscore.core.checks import as_vector, one_of, score_column
 from cutscore.core.errors import CutscoreError, DataError, UndefinedError
 from cutscore.core.findings.arguments import BadArgument
+from cutscore.core.findings.base import Where
 from cutscore.core.findings.report import FewAmounts, Notice
+from cutscore.core.findings.rows import ValueMissing
+from cutscore.core.findings.statistics import Undefined
 from cutscore.core.frozen import Frozen, derived
 from cutscore.core.interval import Interval
 from cutscore.core.numbers import estimate_text, number_text
+from cutscore.core.types import ArrayLike
 from cutscore.decision.choice import (
     Baseline,
     OperatingPoint,
@@ -75,6 +79,21 @@ def gaps(llr: Floats, stakes: Stakes) -> Floats:
         gap = llr - (np.log(stakes.alarm) - np.log(stakes.miss))
     gap[~(stakes.miss > 0) | np.isnan(gap)] = -inf
     return np.asarray(gap, np.float64)
+
+
+def gaps_of(
+    costs: Costs,
+    calibrator: Calibrator,
+    scores: ArrayLike,
+    columns: Mapping[str, ArrayLike] | None,
+) -> Floats:
+    """The gap of each row, by scores of which high ones mean positive."""
+    x = score_column(as_vector(scores, "score"))
+    missing = np.isnan(x)
+    if missing.any():
+        raise DataError(ValueMissing("score", "NaN", where=Where(int(missing.argmax()), "score")))
+    stakes = costs.stakes(len(x), columns)
+    return gaps(np.array(calibrator.llr(x), np.float64), stakes)
 
 
 _COLUMNS = ("positive", "score", "miss", "alarm", "gap", "weight", "unit", "period")
@@ -412,9 +431,20 @@ class RowCostPoint(OperatingPoint):
             return "flag everything"
         of = f"−{score}" if reverse else score
         return (
-            f"flag if LLR({of}) + ln({miss} / {alarm}) ≥ {self.threshold!r}, that is, if odds × "
-            f"{miss} ≥ {self.factor:.4g} × {alarm}"
+            f"flag if odds × {miss} ≥ {self.factor:.4g} × {alarm} "
+            f"(exactly: LLR({of}) + ln({miss} / {alarm}) ≥ {self.threshold!r})"
         )
+
+    def decide(
+        self, scores: ArrayLike, columns: Mapping[str, ArrayLike] | None = None
+    ) -> NDArray[np.bool_]:
+        """Whether to flag each score, by the costs of its row. NaN is refused."""
+        calibrator = None if self.rows is None else self.rows.calibrator
+        if calibrator is None:
+            why = "are not known without the calibrator"
+            raise UndefinedError(Undefined("decisions", why, "Use decide of the policy."))
+        gap = gaps_of(self.costs, calibrator, scores, columns)
+        return np.asarray(gap >= self.threshold)
 
     @property
     def total(self) -> float:

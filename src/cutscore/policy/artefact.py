@@ -21,8 +21,7 @@ from cutscore.core.checks import as_array, as_vector, check_threshold, one_of, s
 from cutscore.core.errors import CutscoreError, DataError, UndefinedError
 from cutscore.core.files import written_aside
 from cutscore.core.findings.arguments import BadArgument, Conflict
-from cutscore.core.findings.base import Fix, Shown, Where, shown
-from cutscore.core.findings.rows import ValueMissing
+from cutscore.core.findings.base import Fix, Shown, shown
 from cutscore.core.findings.statistics import CantMerge, CountsRows, SweepCompact, Undefined
 from cutscore.core.frozen import derived
 from cutscore.core.html import Card, Facts, thumbnail
@@ -41,7 +40,7 @@ from cutscore.decision.choice import (
 from cutscore.decision.group_folds import expect_groups
 from cutscore.decision.groups import GroupPoint, choose_groups, group_point_at
 from cutscore.decision.normal import is_normal
-from cutscore.decision.row_costs import RowCostPoint, point_of_money
+from cutscore.decision.row_costs import RowCostPoint, gaps_of, point_of_money
 from cutscore.decision.three_way import decide_scores
 from cutscore.inference.auc import auc_interval
 from cutscore.inference.guarantee import split_error
@@ -55,7 +54,7 @@ from cutscore.measures.limits import LimitsLike, as_limits
 from cutscore.measures.registry import MEASURES
 from cutscore.policy.evidence import Evidence, digest_of
 from cutscore.policy.groups import Groups, named_sweeps, thresholds_text
-from cutscore.policy.row_costs import RowEvidence, gaps_of
+from cutscore.policy.row_costs import RowEvidence
 from cutscore.policy.words import promise_name, promise_text
 from cutscore.sweeps.sweep import Floats, Sweep, check_sweep, sweep
 
@@ -533,7 +532,7 @@ class Policy(Card):
         ...     y, score, cs.Costs(fp=4, fn="amount"), {"amount": amount}, calibrator="platt"
         ... )
         >>> p.rule
-        'flag if LLR(score) + ln(amount / 4) ≥ 3.255, that is, if odds × amount ≥ 1.086 × 4'
+        'flag if odds × amount ≥ 1.086 × 4 (exactly: LLR(score) + ln(amount / 4) ≥ 3.255)'
         >>> p.decide([1.5, 1.5], columns={"amount": [20, 2000]})
         array([False,  True])
         """
@@ -761,12 +760,7 @@ class Policy(Card):
         if self.row_costs is None or costs is None or self.calibrator is None:
             why = "are the same for all rows of this policy"
             raise UndefinedError(Undefined("costs", why, "Leave out the columns."))
-        x = score_column(as_vector(self.towards(scores), "score"))
-        missing = np.isnan(x)
-        if missing.any():
-            where = Where(int(missing.argmax()), "score")
-            raise DataError(ValueMissing("score", "NaN", where=where))
-        return gaps_of(costs, self.calibrator, x, columns)
+        return gaps_of(costs, self.calibrator, self.towards(scores), columns)
 
     def decide_known(self, scores: NDArray[Any], numbers: NDArray[np.int64]) -> NDArray[Any]:
         """The same for groups by their numbers, which all have a threshold."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from math import isfinite, log
 from typing import TYPE_CHECKING, Any
@@ -14,8 +13,7 @@ from cutscore.core.findings.models import FieldUnfit
 from cutscore.core.findings.statistics import SweepCompact, Undefined
 from cutscore.core.frozen import Frozen
 from cutscore.core.json import Count, Extended, Mass, read_fields, to_plain
-from cutscore.core.types import ArrayLike
-from cutscore.decision.row_costs import MoneySweep, RowCostPoint, Uniform, gaps
+from cutscore.decision.row_costs import MoneySweep, RowCostPoint, Uniform
 from cutscore.measures.costs import Costs
 from cutscore.measures.expression import Expression
 from cutscore.policy.evidence import LISTED, Evidence
@@ -24,7 +22,7 @@ from cutscore.sweeps.sketch import Sketch
 from cutscore.sweeps.sweep import Floats, Sweep
 
 if TYPE_CHECKING:
-    from cutscore.calibration.calibrators import Calibrator
+    pass
 
 _MONEY = ("gain", "loss", "gain2", "loss2")
 
@@ -183,11 +181,3 @@ def _factor(old: object, new: object) -> float | None:
         return 1.0
     ratio = new / old if old > 0 < new else 0.0
     return ratio if ratio > 0 and isfinite(ratio) else None
-
-
-def gaps_of(
-    costs: Costs, calibrator: Calibrator, towards: Any, columns: Mapping[str, ArrayLike] | None
-) -> Floats:
-    """The gap of each row, by scores of which high ones mean positive."""
-    stakes = costs.stakes(len(towards), columns)
-    return gaps(np.array(calibrator.llr(towards), np.float64), stakes)
