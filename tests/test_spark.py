@@ -32,8 +32,8 @@ pytest.importorskip("pyspark")
 import cutscore.spark
 from cutscore.spark import SparkError, sources
 from cutscore.spark import sweeps as sweeping
+from cutscore.spark.blobs import in_order, receive
 from cutscore.spark.columns import Columns, Located, chunks, encode_labels
-from cutscore.spark.messages import in_order, receive
 from cutscore.spark.partitions import _head_of, _Make, _Plan, _Steps, _Summaries, _Task
 from cutscore.spark.sources import RowGroup, _plain_files, _tasks
 from cutscore.spark.sweeps import _Cut, _Merge, _Work

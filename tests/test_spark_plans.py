@@ -15,9 +15,9 @@ import cutscore as cs
 pytest.importorskip("pyspark")
 
 from cutscore.spark import plans, sweeps
+from cutscore.spark.blobs import in_order, receive
 from cutscore.spark.columns import Columns, Located
 from cutscore.spark.errors import in_a_sentence
-from cutscore.spark.messages import in_order, receive
 from cutscore.spark.sources import Files, RowGroup, _tasks
 from cutscore.spark.sweeps import _Merge, _Work
 from cutscore.tables.scans.runs import quantiles, separate, stacked, stored, unpack

@@ -44,7 +44,7 @@ class State(StrEnum):
 
 @dataclass(frozen=True)
 class Verdict:
-    """What to say of a threshold first; made by :func:`judge`.
+    """Whether to use a threshold, and why not; made by ``cutscore.decision.verdict.judge``.
 
     Parameters
     ----------

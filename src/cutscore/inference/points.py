@@ -82,8 +82,9 @@ def sensitivity_at(s: Sweep, specificity: float, *, level: float = 0.95) -> Curv
     interval therefore accounts for the sampling error of both classes. At each point (1 − x, y) of
     the ROC curve, where x is the specificity, the distance from the fixed specificity :math:`x_0`
     is measured in standard errors: :math:`d^2 = n (x - x_0)^2 / x_0 (1 - x_0)`. Points with d > z
-    are excluded. Each of the others has the mid-P interval of y at the remaining :math:`\sqrt{z^2 -
-    d^2}` standard errors, and the result is the smallest interval that contains all of these.
+    are excluded. Each of the others has the mid-P interval of y at the remaining
+    :math:`\sqrt{z^2 - d^2}` standard errors, and the result is the smallest interval that contains
+    all of these.
 
     Parameters
     ----------

@@ -46,12 +46,12 @@ _EQUAL = 8 * np.finfo(np.float64).eps
 
 
 def mean_difference(data: ClassMoments | Rows) -> Fit:
-    """The line half-way between the means of the classes: w = μ₊ − μ₋.
+    """Linear classifier through the midpoint of the class means: w = μ₊ − μ₋.
 
     Parameters
     ----------
     data : ClassMoments or Rows
-        Rows, or their moments; these need no scatter.
+        Rows, or their moments (without scatter).
 
     Examples
     --------
@@ -66,18 +66,19 @@ def mean_difference(data: ClassMoments | Rows) -> Fit:
 
 
 def least_squares(data: ClassMoments | Rows, *, alpha: float = 0.0) -> Fit:
-    """The line of least squares for the targets −1 and 1.
+    """Least-squares linear classifier for the targets −1 and 1.
 
-    w, b = argmin Σ weight·(target − w·x − b)² + alpha·‖w‖². Where more than one line is best
-    (columns depend on each other, or there are more of them than rows), w is the shortest in units
-    of the columns' standard deviations within the classes.
+    w, b = argmin Σ weight·(target − w·x − b)² + alpha·‖w‖². If the solution is not unique
+    (collinear columns, or more columns than rows), w is the one of minimum norm, in units of the
+    columns' standard deviations within the classes.
 
     Parameters
     ----------
     data : ClassMoments or Rows
         Rows, or their moments.
     alpha : float, default 0.0
-        At least 0: what w costs, b being free. It is in units of the columns; scale these first.
+        The ridge penalty on w, at least 0; b is not penalised. It depends on the units of the
+        columns; standardise them first.
 
     Examples
     --------
@@ -111,20 +112,20 @@ def gaussian(
     """The Bayesian discriminant of two normal distributions with the same covariance Σ.
 
     Its score is the log of the posterior odds: w = Σ⁻¹(μ₊ − μ₋), and b = −w·(μ₊ + μ₋)/2 + ln clr
-    with the prior odds clr. Means and Σ (the scatter by the mass of all rows) are those of maximum
-    likelihood. Where columns or combinations of them have one value in each class, and not the
-    same, log odds would be infinite; they are of the order of 1e12.
+    with the prior odds clr. Means and Σ (the scatter divided by the total weight) are
+    maximum-likelihood estimates. If a column or a linear combination is constant within each class
+    but differs between them, the log odds would be infinite; they are of the order of 1e12.
 
     Parameters
     ----------
     data : ClassMoments or Rows
         Rows, or their moments.
     shrinkage : float or "auto", optional
-        None: Σ as it is. A number s from 0 to 1: (1 − s)·Σ + s·diag(Σ), which at 1 takes the
-        columns for independent. ``"auto"``: the s of :func:`shrinkage_of`. Units of the columns
-        don't matter.
+        None: Σ as it is. A number s from 0 to 1: (1 − s)·Σ + s·diag(Σ); 1 assumes independent
+        columns. ``"auto"``: the s of :func:`shrinkage_of`. The result does not depend on the units
+        of the columns.
     prior : float, optional
-        The share of positives where the detector is used. None is that of the rows.
+        The prevalence where decisions are made. Default: the prevalence of the rows.
 
     Examples
     --------
@@ -147,9 +148,9 @@ def gaussian_classes(
 ) -> ClassesFit:
     """The Bayesian discriminant of K normal distributions with the same covariance Σ.
 
-    g_k = ln π_k − ½ (x − μ_k)·Σ⁻¹(x − μ_k), but for what is the same for all classes: from the mean
-    c of all rows, w_k = Σ⁻¹(μ_k − c) and g_k(c) = ln π_k − ½ w_k·(μ_k − c). Differences of two of
-    them are log posterior odds. One system with K right-hand sides is solved.
+    g_k = ln π_k − ½ (x − μ_k)·Σ⁻¹(x − μ_k), up to terms common to all classes. With the mean c of
+    all rows, w_k = Σ⁻¹(μ_k − c) and g_k(c) = ln π_k − ½ w_k·(μ_k − c). Differences of two of them
+    are log posterior odds. One system with K right-hand sides is solved.
 
     Parameters
     ----------
@@ -158,7 +159,7 @@ def gaussian_classes(
     shrinkage : float or "auto", optional
         Of Σ, as for :func:`gaussian`.
     prior : array of float, optional
-        The share of each class where it is used. None is that of the rows.
+        The share of each class where decisions are made. Default: the shares in the rows.
 
     Examples
     --------
@@ -182,18 +183,18 @@ def gaussian_classes(
 
 
 def least_squares_classes(m: ClassMoments, *, alpha: float = 0.0) -> ClassesFit:
-    """The K lines of least squares, each for the target 1 of its class and −1 of the others.
+    """K least-squares discriminants, each with the target 1 for its class and −1 for the others.
 
-    That is the regression on one-hot targets, times 2, less 1. All K have the same matrix, the
-    total scatter: one system with K right-hand sides. Where more than one solution is best, each
-    is the shortest in units of the columns' standard deviations.
+    This is the regression on one-hot targets, times 2, minus 1. All K share the same matrix, the
+    total scatter: one system with K right-hand sides. If the solution is not unique, each is the
+    one of minimum norm, in units of the columns' standard deviations.
 
     Parameters
     ----------
     m : ClassMoments
         The moments of the K classes.
     alpha : float, default 0.0
-        What ‖w‖² costs, as for :func:`least_squares`.
+        The ridge penalty, as for :func:`least_squares`.
 
     Examples
     --------
@@ -239,11 +240,11 @@ def _discriminants(m: ClassMoments, w: Floats, point: Floats, score: Floats) -> 
 
 
 def fisher(data: ClassMoments | Rows, *, shrinkage: float | str | None = None) -> Fit:
-    """Fisher's discriminant: w = Σ⁻¹(μ₊ − μ₋), with its threshold half-way between the means of
-    w·x of the classes.
+    """Fisher's discriminant: w = Σ⁻¹(μ₊ − μ₋), with the threshold midway between the projected
+    class means.
 
-    w maximises (w·μ₊ − w·μ₋)² / w·Σw, the distance of the classes by their width. Where that is
-    infinite, as with more columns than rows, the means have the scores 1 and −1.
+    w maximises (w·μ₊ − w·μ₋)² / w·Σw, the ratio of between-class to within-class variance. If that
+    is infinite, as with more columns than rows, the means have the scores 1 and −1.
 
     Parameters
     ----------
@@ -268,11 +269,11 @@ def fisher(data: ClassMoments | Rows, *, shrinkage: float | str | None = None) -
 
 
 def shrinkage_of(m: ClassMoments) -> float:
-    """How far to shrink the correlations within classes: oracle approximating shrinkage [1]_.
+    """The shrinkage of the within-class correlations: oracle approximating shrinkage [1]_.
 
-    Where Ledoit and Wolf's estimate needs fourth moments of the rows, this one takes the rows for
-    normal, as the discriminant does, and needs the correlations R of d columns and the mass n only:
-    s = (tr R² / d² + 1) / ((n + 1)(tr R² / d² − 1/d)), at most 1.
+    Ledoit and Wolf's estimate needs fourth moments of the rows. This one assumes normal rows, as
+    the discriminant does, and needs only the correlations R of the d columns and the total weight
+    n: s = (tr R² / d² + 1) / ((n + 1)(tr R² / d² − 1/d)), at most 1.
 
     References
     ----------

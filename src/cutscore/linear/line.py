@@ -24,7 +24,7 @@ from cutscore.sweeps.sweep import sweep
 
 @dataclass(frozen=True, eq=False)
 class LinearDetector(Frozen):
-    """score = w·x + b; positive is decided iff the score is at least 0.
+    """score = w·x + b; a row is classified as positive iff its score is at least 0.
 
     Parameters
     ----------
@@ -85,8 +85,8 @@ class LinearDetector(Frozen):
         return Margins._adopt(np.where(columns.label == columns.positive, 1.0, -1.0) * distance)
 
     def then(self, calibrator: Affine) -> LinearDetector:
-        """The line whose scores are the LLRs of this one's: (γ w, γ (b − d₀)). The direction of w
-        stays; the boundary and the steepness may change."""
+        """The detector whose scores are the LLRs of this detector's scores: (γ w, γ (b − d₀)). The
+        direction of w stays the same; the boundary and the slope may change."""
         if not isinstance(calibrator, Affine):
             rule = "be affine, as 'logistic' and 'platt' make, so that the model stays linear"
             raise DataError(BadArgument("calibrator", rule, calibrator))
@@ -101,12 +101,13 @@ class LinearDetector(Frozen):
 
 @dataclass(frozen=True, eq=False)
 class Margins(Frozen):
-    """γₘ = y(w·x + b) with ‖w‖ = 1: how far each row is on its right side of the line.
+    """γₘ = y(w·x + b) with ‖w‖ = 1: the signed distance of each row from the boundary, positive if
+    it is classified correctly.
 
     Parameters
     ----------
     value : array of float
-        The margin of each row; errors are at 0 and below.
+        The margin of each row; a margin of at most 0 is an error.
 
     Examples
     --------
@@ -130,7 +131,7 @@ class Margins(Frozen):
 
     @cached_property
     def smallest(self) -> float:
-        """The margin of the plane; above 0 iff it separates the classes."""
+        """The smallest margin; above 0 iff the hyperplane separates the classes."""
         return float(self.value.min())
 
     @property
@@ -157,7 +158,7 @@ class Margins(Frozen):
 
 @dataclass(frozen=True)
 class Fit:
-    """What a learner did: its line, and how it got there.
+    """The result of a learner: the linear detector, and how the fit went.
 
     Examples
     --------
@@ -186,7 +187,8 @@ class Fit:
 
 @dataclass(frozen=True, eq=False)
 class Discriminants(Frozen):
-    """g: R^D → R^K, one linear function W[k]·x + b[k] for each of K classes; the largest decides.
+    """g: R^D → R^K, one linear function W[k]·x + b[k] for each of K classes; the class with the
+    largest value is predicted.
 
     Parameters
     ----------
@@ -227,7 +229,7 @@ class Discriminants(Frozen):
 
 @dataclass(frozen=True)
 class ClassesFit:
-    """What a learner of K classes did; the fields are those of :class:`cutscore.Fit`."""
+    """The result of a learner for K classes; the fields are those of :class:`cutscore.Fit`."""
 
     discriminants: Discriminants
     iterations: int = 1

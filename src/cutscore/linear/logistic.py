@@ -39,34 +39,35 @@ def logistic(
     max_iter: int = 100,
     on_step: Callable[[Step], None] | None = None,
 ) -> Fit:
-    """The line whose scores are log posterior odds: the minimum of
-    ½‖w‖² + C · Σ weight · ln(1 + exp(−y(w·x + b))), with y = ±1.
+    """Logistic regression, whose scores are log posterior odds: the minimum of ½‖w‖² + C · Σ weight
+    · ln(1 + exp(−y(w·x + b))), with y = ±1.
 
-    Newton's method finds the minimum for a sample of the rows first; its Hessian then leads to that
-    of all rows in a few gradients. Where it does not, Newton's method goes on with all rows. With
-    more than 1,024 features, steps come from products with the Hessian by conjugate gradients.
+    Newton's method first finds the minimum for a sample of the rows. With the Hessian of the
+    sample, a few gradients of all rows usually suffice to reach the minimum for all rows; otherwise
+    Newton's method continues on all rows. With more than 1,024 features, steps are computed by
+    conjugate gradients from Hessian-vector products.
 
     Parameters
     ----------
     rows : Rows
-        The labelled table. It needs rows of both classes, and a NaN or an infinity is refused.
+        The labelled table. It needs rows of both classes; NaN and infinities are rejected.
     C : float, default 1.0
-        How much the likelihood counts against the penalty; ``inf`` is no penalty. Classes that
-        a line separates are refused then, since no likelihood is highest. (If some rows lie on it,
-        the fit has just not ``converged``.)
+        Inverse of the regularisation strength; ``inf`` means no penalty. Linearly separable classes
+        are then rejected, because the likelihood has no maximum. (If some rows lie on the
+        separating hyperplane, the fit has merely not ``converged``.)
     tol : float, default 1e-11
-        Stop where about ``tol`` times the objective is left to gain.
+        Stop when the objective is within about this relative distance of its minimum.
     max_iter : int, default 100
-        Steps with all rows, at most.
+        Maximum number of iterations over all rows.
     on_step : callable, optional
-        Called with a ``Step`` (iteration, objective, gap, goal) at each of them.
+        Called with a ``Step`` (iteration, objective, gap, goal) at each iteration.
 
     Returns
     -------
     Fit
-        Its ``objective`` is that of the formula, without C where C is infinite. Its ``gap`` is
-        a bound from the dual problem: certain, but for rounding, though often far from tight if C
-        is large. It is None where C is infinite.
+        Its ``objective`` is the value of the formula, without C if C is infinite. Its ``gap`` is
+        the duality gap, a guaranteed bound except for rounding, but often not tight if C is large.
+        It is None if C is infinite.
 
     Examples
     --------

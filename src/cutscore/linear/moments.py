@@ -45,25 +45,25 @@ _TILE = 16
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ClassMoments(Frozen):
-    """Mass, mean and scatter of the negatives and of the positives, or of each of K classes.
+    """Weight, mean and scatter of the negatives and the positives, or of each of K classes.
 
-    Arrays have one entry for each class along their first axis, the negatives' first. Means are
-    kept as distances from a row, ``origin``, and scatters around the means themselves: nothing
-    cancels where the columns are far from 0, and all sums are in float64. ``a + b`` are the moments
-    of the rows of both [1]_, and ``sum`` adds up any number of them.
+    Arrays have one entry for each class along their first axis, with the negatives first. Means are
+    stored relative to a row, ``origin``, and scatters are around the means. This avoids
+    cancellation if columns are far from 0; all sums are in float64. ``a + b`` are the moments of
+    the rows of both [1]_, and ``sum`` adds up any number of them.
 
     Make it with :meth:`from_arrays`, :meth:`of` (a block) or :meth:`of_rows`.
 
     Attributes
     ----------
     origin
-        A row; where means are counted from.
+        A row, to which the means are relative.
     weight
-        Mass of each class: rows, or the sum of their weights.
+        Weight of each class: the number of rows, or the sum of their weights.
     offset
         Mean of each class − origin.
     scatter
-        Σ weight·(x − mean)(x − mean)ᵀ of each class; None if it was not asked for.
+        Σ weight·(x − mean)(x − mean)ᵀ of each class; None if not requested.
 
     References
     ----------
@@ -115,8 +115,8 @@ class ClassMoments(Frozen):
         positive : label, optional
             As for :func:`cutscore.sweep`: two labels, and how much each row counts.
         scatter : bool, default True
-            False leaves out the scatter, which takes the square of the number of columns. The mean
-            difference needs none.
+            Whether to compute the scatter, whose size is the square of the number of columns. The
+            mean difference does not need it.
         """
         return cls.of_rows(_rows(X, y, weight, positive), scatter=scatter)
 

@@ -34,20 +34,20 @@ def multinomial(  # noqa: PLR0913 - all but two are options
     """The functions g_k = W[k]·x + b[k] with P(k|x) = exp(g_k) / Σ_j exp(g_j): the minimum of
     ½‖W‖² + C · Σ weight · (ln Σ_j exp(g_j) − g_y).
 
-    The objective is that of scikit-learn's ``LogisticRegression`` for more than two classes. A
-    constant that is added to all g changes no probability: of all minima it is the one whose b add
-    up to 0. Newton's method; with more than 1,024 coefficients, steps come from products with the
-    Hessian by conjugate gradients.
+    The objective is that of scikit-learn's ``LogisticRegression`` for more than two classes. Adding
+    a constant to all g does not change the probabilities; the solution returned is the one whose b
+    add up to 0. It is found by Newton's method; with more than 1,024 coefficients, steps are
+    computed by conjugate gradients from Hessian-vector products.
 
     Parameters
     ----------
     rows : Rows
-        The table; y of its blocks are codes of classes from 0 on.
+        The table; y of its blocks contains class codes, starting at 0.
     classes : int
-        How many classes there are. Each needs rows.
+        The number of classes. Each needs rows.
     C, tol, max_iter, on_step : float, int and callable
-        As for :func:`cutscore.linear.logistic.logistic`. Where C is infinite and classes can be
-        separated, there is no minimum, and the fit has not ``converged``.
+        As for :func:`cutscore.linear.logistic.logistic`. If C is infinite and the classes are
+        separable, there is no minimum, and the fit has not ``converged``.
 
     Examples
     --------

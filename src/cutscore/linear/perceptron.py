@@ -35,7 +35,7 @@ _TINY = 1e-290
 
 @dataclass(frozen=True, eq=False)
 class Pass:
-    """One pass over all rows, the line after it, and its margins.
+    """One pass over all rows, the weights after it, and the margins.
 
     Examples
     --------
@@ -123,7 +123,8 @@ class State:
 
 @dataclass(frozen=True)
 class PerceptronFit(Fit):
-    """What :func:`cutscore.linear.perceptron.perceptron` did, and where it can go on."""
+    """The result of :func:`cutscore.linear.perceptron.perceptron`, and the state from which it can
+    continue."""
 
     updates: int = 0
     """How often the line was moved."""
@@ -147,33 +148,36 @@ def perceptron(  # noqa: PLR0913 - all but one are options
 ) -> PerceptronFit:
     """Rosenblatt's perceptron.
 
-    w = 0, w₀ = 0, R = max‖x‖; then for each row in order, if y(w·x + w₀) ≤ 0 with y = ±1:
-    w += α·y·x and w₀ += α·y·R². Pass after pass, until one makes no update or the limit is reached.
-    If a line with ‖w‖ = 1 has all rows at least γ on their side, there are at most (2R/γ)² updates.
+    w = 0, w₀ = 0, R = max‖x‖; then for each row in order, if y(w·x + w₀) ≤ 0 with y = ±1: w +=
+    α·y·x and w₀ += α·y·R². Passes are repeated until one makes no update or the limit is reached.
+    If a hyperplane with ‖w‖ = 1 separates the classes with margin γ, there are at most (2R/γ)²
+    updates.
 
-    The order of the rows matters. Rows in memory and in files are read one after the other. Where a
-    table has several parts, such as the partitions of a cluster, each part makes its pass from
-    the same line, and the lines that come out are mixed: averaged by their shares of the rows
-    (iterative parameter mixing). That finds a separating line too, if there is one, though not
-    the same.
+    The order of the rows matters. Rows in memory and in files are read one after the other. If a
+    table has several parts, such as the partitions of a cluster, each part makes its pass starting
+    from the same weights, and the resulting weights are averaged in proportion to the numbers of
+    rows (iterative parameter mixing). This also finds a separating hyperplane if there is one,
+    though a different one.
 
     Parameters
     ----------
     rows : Rows
-        The table. A weight scales the updates that its row makes, α·weight for α.
+        The table. A row's weight scales its updates: α·weight instead of α.
     rate : float, default 1.0
-        The learning rate α. As w starts at 0, it scales the line and changes no decision.
+        The learning rate α. Because w starts at 0, it scales the weights and changes no decision.
     max_passes : int, default 100
-        How often to go over the rows, at most.
+        Maximum number of passes over the rows.
     variant : str, default 'plain'
-        ``"plain"`` gives the last line. ``"averaged"``: the mean of the lines after each row of
-        each pass. ``"pocket"``: of the lines with the longest runs of right rows and of those at
-        the ends of passes, the one with the least weight on its wrong side (Gallant's ratchet).
+        ``"plain"`` keeps the last weights. ``"averaged"``: the mean of the weights after each row
+        of each pass. ``"pocket"``: the weights with the fewest training errors (by row weight),
+        among those with the longest runs of correct rows and those at the ends of passes (Gallant's
+        ratchet).
     state : State, optional
-        Where an earlier call ended; it is left as it is. R is then the largest length so far.
+        The state in which an earlier call ended; it is not modified. R is then the largest norm so
+        far.
     on_pass : callable, optional
-        Called with a :class:`cutscore.linear.perceptron.Pass` after each pass: the line and, if it
-        is asked for, the margin of each row.
+        Called with a :class:`cutscore.linear.perceptron.Pass` after each pass: the weights and, on
+        request, the margin of each row.
 
     References
     ----------

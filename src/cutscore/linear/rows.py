@@ -73,7 +73,7 @@ _PARTS = 64
 
 
 class Block(NamedTuple):
-    """Some rows that follow each other: what :class:`cutscore.linear.ArrayRows` are cut into."""
+    """Some consecutive rows; :class:`cutscore.linear.ArrayRows` are divided into blocks."""
 
     X: Matrix
     """Their features, a row each: an array, or a CSR matrix."""
@@ -120,12 +120,12 @@ def readable(X: Matrix) -> tuple[Any, Any, Any]:
 class Rows(Protocol):
     """A labelled table of features: arrays, files, or the partitions of a cluster.
 
-    A learner asks it for nothing but sums of summaries, so it never knows which. Rows in memory are
-    :class:`cutscore.linear.ArrayRows`.
+    A learner only asks for sums of summaries, so it works the same way for all of them. Rows in
+    memory are :class:`cutscore.linear.ArrayRows`.
 
-    On a cluster, functions travel to the rows and summaries back: both have to be small, and a
-    function must not hold the table. A block is there for as long as it is summarised; a summary
-    that keeps a part of it, rather than a copy of that, keeps all of it in memory.
+    On a cluster, functions are sent to the rows and summaries are sent back: both must be small,
+    and a function must not refer to the table. A block only exists while it is being summarised; a
+    summary that refers to a part of it, rather than to a copy, keeps the whole block in memory.
     """
 
     @property
@@ -151,8 +151,8 @@ class ArrayRows:
     """Rows in memory. Blocks are slices without a copy, summarised on threads.
 
     X is an array or a sparse matrix of float32 or float64 without NaN; y is True for positives;
-    weights are positive. That is checked by whoever makes it. X is read when sums are asked for: it
-    has to stay as it is until then.
+    weights are positive. The caller has to check this. X is read whenever a sum is computed and
+    must not change until then.
 
     Examples
     --------

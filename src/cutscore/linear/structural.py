@@ -172,9 +172,9 @@ def as_trainable(
 ) -> TrainableMeasure:
     """A measure to train for, from its name, from ``f(beta)`` or from ``Costs(fp=…, fn=…)``.
 
-    ``as_named`` is for the measures at k: precision@k is then the surrogate over all labellings
-    that flag k rows and more and recall@k that over k rows and less, for any k. Without it, the one
-    of the two is taken that allows the true labelling.
+    ``as_named`` concerns the measures at k: precision@k is then the surrogate over all labellings
+    that flag at least k rows, and recall@k over those that flag at most k rows, for any k. Without
+    it, the one that includes the true labelling is used.
 
     Examples
     --------
@@ -256,13 +256,13 @@ def structural(  # noqa: PLR0913 - the options of the estimator
     start: LinearDetector | None = None,
     on_step: Callable[[Step], None] | None = None,
 ) -> Fit:
-    """The line with the least ½‖w‖² + C·n·R(w), to within ``tol`` of it.
+    """Minimise ½‖w‖² + C·n·R(w), to within ``tol``.
 
-    n is the number (or weight) of the rows, so that C means what it does in scikit-learn's
-    ``LinearSVC``; that of SVM-perf, whose losses are per cents, is C·n/100. C = "scale" makes the
-    penalty mean the same for any number of rows, share of positives and scale of features. The
-    constant is the weight of a feature that is ``bias`` for all rows, part of ‖w‖. From a ``start``
-    that ranks the rows well, such as a logistic line, it takes fewer passes to the same bound.
+    n is the number (or weight) of the rows, so C has the same meaning as in scikit-learn's
+    ``LinearSVC``; SVM-perf, whose losses are percentages, uses C·n/100. With C = "scale" the
+    penalty has the same effect for any number of rows, prevalence and scale of the features. The
+    intercept is the weight of a constant feature with the value ``bias``, and part of ‖w‖. A
+    ``start`` that ranks the rows well, such as a logistic regression, reduces the number of passes.
 
     Examples
     --------
@@ -350,11 +350,11 @@ def search_C(  # noqa: PLR0913 - the options of the estimator
     bias: float = 1.0,
     start: LinearDetector | None = None,
 ) -> CSearch:
-    """The C with the best measure of rows left out, of a path of multiples of C = "scale".
+    """The C with the best cross-validated measure, from a path of multiples of C = "scale".
 
-    ``fold`` is the fold of each row that it is left out in. Each fit starts from the line and from
-    the planes of the C before, since a plane is below R for any C. The search ends where two values
-    in a row are no better; of equally good ones it takes the lowest.
+    ``fold`` is the fold in which each row is held out. Each fit starts from the weights and the
+    cutting planes of the previous C, since a plane is a lower bound of R for any C. The search ends
+    when two values in a row are no better; of equally good values the lowest is chosen.
 
     Examples
     --------

@@ -35,8 +35,8 @@ __all__ = ["Classes", "Masses", "Surrogate", "Worst"]
 
 
 class Classes(NamedTuple):
-    """One number for each row, positives and negatives apart: scores, or coefficients. What
-    :class:`cutscore.linear.surrogates.Surrogate` takes."""
+    """One number for each row, separately for positives and negatives: scores or coefficients. The
+    argument of a :class:`cutscore.linear.surrogates.Surrogate`."""
 
     pos: Floats
     neg: Floats
@@ -46,8 +46,8 @@ class Classes(NamedTuple):
 
 
 class Worst(NamedTuple):
-    """R at some scores: its value, Δ of the worst labelling, and its slope in each score. What
-    :class:`cutscore.linear.surrogates.Surrogate` gives."""
+    """R at given scores: its value, Δ of the most violated labelling, and its derivative with
+    respect to each score. The result of a :class:`cutscore.linear.surrogates.Surrogate`."""
 
     value: float
     loss: float
@@ -87,8 +87,8 @@ class Surrogate(Protocol):
 
 @dataclass(frozen=True)
 class Masses:
-    """The weights of the rows of either class, None where all are 1, and their sums. What a
-    :class:`cutscore.linear.surrogates.Surrogate` is made for."""
+    """The weights of the rows of each class, None if all are 1, and their sums: the input of
+    :class:`cutscore.linear.surrogates.Surrogate`."""
 
     pos: Floats | None
     neg: Floats | None

@@ -16,8 +16,7 @@ from cutscore.core.checks import check_rows
 from cutscore.core.errors import DataError
 from cutscore.core.findings import Where
 from cutscore.core.findings.rows import ValueMissing
-from cutscore.spark.columns import Chunk, Columns, Located, chunks, encode_labels, one_other
-from cutscore.spark.messages import (
+from cutscore.spark.blobs import (
     Message,
     begin_task,
     collect,
@@ -28,6 +27,7 @@ from cutscore.spark.messages import (
     send,
     shuffle,
 )
+from cutscore.spark.columns import Chunk, Columns, Located, chunks, encode_labels, one_other
 from cutscore.spark.sources import Files, Paths, open_source, parallelism
 from cutscore.sweeps.sweep import area
 from cutscore.tables.parts import check_names_in_floats

@@ -20,9 +20,7 @@ from cutscore.core.findings.cluster import RowsChanged, SparkFailed
 from cutscore.core.findings.rows import NoRows
 from cutscore.core.findings.statistics import NotFinite
 from cutscore.linear.rows import Block, one_thread_blas
-from cutscore.spark.columns import Chunk, Located, chunks, encode_labels, one_other
-from cutscore.spark.errors import SparkError, in_a_sentence
-from cutscore.spark.messages import (
+from cutscore.spark.blobs import (
     Message,
     begin_task,
     ignore_pandas_warnings,
@@ -30,6 +28,8 @@ from cutscore.spark.messages import (
     send,
     settings,
 )
+from cutscore.spark.columns import Chunk, Located, chunks, encode_labels, one_other
+from cutscore.spark.errors import SparkError, in_a_sentence
 from cutscore.spark.sources import Files, Frame, Paths, RowGroup, open_source, read
 from cutscore.sweeps.sweep import area
 

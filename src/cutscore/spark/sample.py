@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from cutscore.comparison.class_samples import ClassSample
+from cutscore.spark.blobs import ignore_pandas_warnings
 from cutscore.spark.errors import in_a_sentence
-from cutscore.spark.messages import ignore_pandas_warnings
 from cutscore.spark.sources import Paths, quote_name
 from cutscore.tables import open_table
 

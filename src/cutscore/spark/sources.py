@@ -23,8 +23,7 @@ from cutscore.core.findings.base import shown, spelled
 from cutscore.core.findings.cluster import RowsChanged, SparkFailed
 from cutscore.core.findings.tables import FolderUnfit
 from cutscore.core.names import missing_column_error
-from cutscore.spark.columns import Located
-from cutscore.spark.messages import (
+from cutscore.spark.blobs import (
     Message,
     begin_task,
     changed,
@@ -34,6 +33,7 @@ from cutscore.spark.messages import (
     send,
     shuffle,
 )
+from cutscore.spark.columns import Located
 from cutscore.spark.plans import count_tasks, picked, spread
 from cutscore.tables import open_table
 from cutscore.tables.formats.parquet import UNREADABLE, cut_off, damaged

@@ -15,9 +15,7 @@ from cutscore.core.checks import check_rows, run_kernel
 from cutscore.core.errors import DataError
 from cutscore.core.findings import BadArgument, Conflict
 from cutscore.core.findings.cluster import RowsChanged
-from cutscore.spark.columns import Chunk, Columns, Located, chunks, encode_labels, one_other
-from cutscore.spark.errors import in_a_sentence
-from cutscore.spark.messages import (
+from cutscore.spark.blobs import (
     Message,
     begin_task,
     collect,
@@ -30,6 +28,8 @@ from cutscore.spark.messages import (
     settings,
     shuffle,
 )
+from cutscore.spark.columns import Chunk, Columns, Located, chunks, encode_labels, one_other
+from cutscore.spark.errors import in_a_sentence
 from cutscore.spark.plans import CHUNK, RANGE, count_ranges, plan
 from cutscore.spark.sources import Files, Frame, Paths, col_of, open_source, parallelism
 from cutscore.sweeps.binned import BinnedSweep

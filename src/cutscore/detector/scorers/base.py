@@ -91,7 +91,7 @@ class Scorer(ABC):
     :class:`cutscore.detector.Detector`.
 
     Scorers are frozen dataclasses. Their fields are saved under their ``kind``, unless they
-    override ``to_dict`` and :meth:`of_dict`. A new kind is registered in ``registry.py``.
+    override ``to_dict`` and ``of_dict``. A new kind is registered in ``registry.py``.
     """
 
     kind: ClassVar[str]
@@ -117,7 +117,7 @@ class Scorer(ABC):
         Parameters
         ----------
         data
-            Whatever :func:`cutscore.detector.values.stream` takes.
+            Any table that ``cutscore.detector.values.stream`` accepts.
         keep
             Columns that ``batch`` should have as they came.
         explain
