@@ -20,6 +20,7 @@ ABOUT = (
     ROOT / "src" / "cutscore" / "detector" / "scorers" / "model.py",
     ROOT / "src" / "cutscore" / "training" / "learners.py",
     ROOT / "docs" / "howto" / "boosting.md",
+    ROOT / "docs" / "stories" / "payments.md",
 )
 
 

@@ -58,6 +58,7 @@ def test_every_story_has_pictures_and_all_are_there():
     assert {*IMAGES.glob("story-*")} == {path for page in PAGES for path in shown(page)}
 
 
+@pytest.mark.boosting
 def test_pictures_are_those_that_the_script_draws(tmp_path: Path) -> None:
     from matplotlib.image import imread
 

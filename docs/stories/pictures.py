@@ -429,11 +429,41 @@ def prevalence(page: Page) -> Figure:
     return made
 
 
+def money(page: Page) -> Figure:
+    """What it costs to hold the payments that are most worth it, and the best single threshold."""
+    made, ax = figure(8.5, 4.4)
+    cs.plot.money(page["by_amount"], ax)
+    ax.set(xlim=(-0.3, 15), ylim=(0, 1400), xlabel="payments held, %")
+    ax.set_ylabel("cost per 1,000 payments")
+    for text in ax.texts[:1]:  # the dashed line ends outside of this part
+        text.xy = (10.5, text.xy[1])
+    return made
+
+
+def days(page: Page) -> Figure:
+    """Payments held on each day, by costs alone and under the limit."""
+    made, axes = figure(8.5, 4.4, 2)
+    ways = (
+        ("by costs alone", page["per_day"]),
+        ("at most 20 on 90 % of days", page["team_per_day"]),
+    )
+    for ax, (title, held) in zip(axes, ways, strict=True):
+        over = held > 20
+        at = np.arange(len(held))
+        ax.bar(at[~over], held[~over], color=BLUE, width=0.8)
+        ax.bar(at[over], held[over], color=RED, width=0.8)
+        ax.axhline(20, color="0.15", linewidth=1.2)
+        plain(ax, "day", "payments held", title)
+        ax.set_ylim(0, 32)
+    return made
+
+
 STORIES: dict[str, list[Callable[[Page], Figure]]] = {
     "factory": [shifts, guarantee, budget],
     "clicks": [groups, reliability, drift],
     "diagnostic": [roc, costs, stability, people, benefit],
     "judge": [ratings, prevalence],
+    "payments": [money, days],
 }
 
 
