@@ -113,11 +113,12 @@ ELSEWHERE = {
         torch.AUROC.merge
         Sweep.before Sweep.cuts Sweep.flagged Sweep.forget Sweep.inside Sweep.parts Sweep.running
         Sketch Sweep.outline Policy Policy.choose Policy.from_point Policy.choose_groups
+        Policy.from_row_point
         Policy.group_facts Policy.needs_calibrator Policy.decide_known
         Sweep.sketch Sweep.square_totals Sweep.sums Sweep.thresholds_of Encoding.column_of
     """,
     "numbers and text only": """
-        f Affine Beta Gaussian Chain Confusion Confusion.deployed Confusion.f Costs Costs.gains
+        f Affine Beta Gaussian Chain Confusion Confusion.deployed Confusion.f Costs.gains
         Costs.llr Costs.probability_cost CostRange Interval JointHull.ranges Sweep.at
         Sweep.threshold_of BinnedSweep.at OperatingPoint.stability AucCovariance.intervals
         OperatingPoint.as_given ThreeWayPoint ThreeWayPoint.as_given ThreeWayPoint.expect

@@ -308,7 +308,7 @@ class _SavedCosts:
 _OF_ROWS = ("fp", "fn")
 
 
-def _of_row(value: Any, name: str) -> Any:
+def _of_row(value: float | str | Expression | RowValues | ArrayLike, name: str) -> Any:
     """A number as it is, or what has one for each row."""
     if isinstance(value, str):
         formula = Expression(value)

@@ -8,6 +8,7 @@ from math import isfinite, log
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from cutscore.core.errors import DataError, UndefinedError
 from cutscore.core.findings.models import FieldUnfit
@@ -180,7 +181,10 @@ def _factor(old: object, new: object) -> float | None:
 
 
 def gaps_of(
-    costs: Costs, calibrator: Calibrator, towards: Any, columns: Mapping[str, ArrayLike] | None
+    costs: Costs,
+    calibrator: Calibrator,
+    towards: NDArray[Any],
+    columns: Mapping[str, ArrayLike] | None,
 ) -> Floats:
     """The gap of each row, by scores of which high ones mean positive."""
     stakes = costs.stakes(len(towards), columns)
