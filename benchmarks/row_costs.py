@@ -119,9 +119,7 @@ def compare(rows: int, seeds: int) -> None:
                 flags = gap >= point.threshold, empulse(p, part), minimum_risk(p, part)
                 cost = [part.cost(flag) for flag in flags]
                 cells += [f"{np.mean(one):>8.4f}" for one in cost]
-                less = [
-                    mean_interval([(1.0, Moments.of(one - cost[0]))], 0.95) for one in cost[1:]
-                ]
+                less = [mean_interval([(1.0, Moments.of(one - cost[0]))], 0.95) for one in cost[1:]]
                 if part is chosen:
                     assert min(np.sum(one) for one in cost) >= np.sum(cost[0]) * (1 - 1e-12), d.name
             print(f"{d.name:<20}", *cells[:3], "     ", *cells[3:], "  ", *less)
