@@ -694,7 +694,8 @@ def row_costs() -> Iterator[Case]:
         cost = np.where(raw.y, np.where(flagged, 0, miss), np.where(flagged, 0.125, 0))
         _is_close(found[0][1], np.average(cost, weights=w))
 
-    covers = ("Policy.choose_by_row", "Policy.row_gaps", "Costs.stakes", "Costs")
+    gaps = ("Policy.row_gaps", "Policy.towards")
+    covers = ("Policy.choose_by_row", *gaps, "Costs.stakes", "Costs")
     yield Case("choose_by_row", call, check, covers, weighted=True)
 
 

@@ -184,7 +184,7 @@ class Costs:
         """A cost that is the same for all rows, as the decimal number that it is written as."""
         value: Any = getattr(self, name)
         if isinstance(value, (Expression, RowValues)):
-            raise DataError(CostsByRow(f"{name}={value!r}"))
+            raise DataError(CostsByRow(f"{name}={_shown(value)}"))
         return Fraction(repr(value))
 
     @property
