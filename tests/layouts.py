@@ -670,6 +670,35 @@ def policies() -> Iterator[Case]:
     yield Case("Policy.check", checked, by_rows, weighted=True)
 
 
+def row_costs() -> Iterator[Case]:
+    def call(g: Any) -> Any:
+        columns = {"amount": g.probability}
+        named = cs.Costs(fp=0.125, fn="2*amount + 0.5")
+        options = {"calibrator": AFFINE, "weight": g.weight}
+        one = cs.choose_by_row(g.y, g.score, named, columns, **options)
+        by_array = cs.Costs(fp=g.probability, fn=2.0)
+        other = cs.choose_by_row(g.y, g.score, by_array, threshold=0.5, **options)
+        p = cs.Policy.choose_by_row(g.y, g.score, named, columns, threshold=0.5, **options)
+        at = np.array([one.threshold, one.value, other.value])
+        rows = p.row_gaps(g.score, columns), p.decide(g.score, columns=columns)
+        return at, *rows, *named.stakes(len(g.y), columns)
+
+    def check(raw: Data, found: Any) -> None:
+        w = np.ones(len(raw.y)) if raw.weight is None else raw.weight
+        miss = 2 * raw.probability + 0.5
+        gap = 2 * (raw.score - 0.5) - np.log(0.125 / miss)
+        _is_close(found[1], gap)
+        assert (found[2] == (found[1] >= 0.5)).all()
+        _is_close(found[3], miss)
+        flagged = found[1] >= found[0][0]
+        cost = np.where(raw.y, np.where(flagged, 0, miss), np.where(flagged, 0.125, 0))
+        _is_close(found[0][1], np.average(cost, weights=w))
+
+    gaps = ("Policy.row_gaps", "Policy.towards")
+    covers = ("Policy.choose_by_row", *gaps, "Costs.stakes", "Costs")
+    yield Case("choose_by_row", call, check, covers, weighted=True)
+
+
 def _learners() -> Iterator[Case]:
     e = estimators
     says = ("decision_function", "predict", "signed_distance")
@@ -1123,6 +1152,7 @@ REGISTRY = [
     *_plain_columns(),
     *calibrators(),
     *policies(),
+    *row_costs(),
     *_constructors(),
     *_tables(),
     *_learners(),

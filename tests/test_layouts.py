@@ -113,11 +113,15 @@ ELSEWHERE = {
         torch.AUROC.merge
         Sweep.before Sweep.cuts Sweep.flagged Sweep.forget Sweep.inside Sweep.parts Sweep.running
         Sketch Sweep.outline Policy Policy.choose Policy.from_point Policy.choose_groups
+        Policy.from_row_point RowCostPoint RowCostPoint.as_given RowCostPoint.expect
+        RowCostPoint.expect_per_period RowCostPoint.expect_saving RowCostPoint.rule_text
+        RowCostPoint.saving_as_given RowCostPoint.stability
         Policy.group_facts Policy.needs_calibrator Policy.decide_known
         Sweep.sketch Sweep.square_totals Sweep.sums Sweep.thresholds_of Encoding.column_of
     """,
     "numbers and text only": """
-        f Affine Beta Gaussian Chain Confusion Confusion.deployed Confusion.f Costs Costs.gains
+        f Affine Beta Gaussian Chain Confusion Confusion.deployed Confusion.f Costs.gains
+        Costs.needs_names
         Costs.llr Costs.probability_cost CostRange Interval JointHull.ranges Sweep.at
         Sweep.threshold_of BinnedSweep.at OperatingPoint.stability AucCovariance.intervals
         OperatingPoint.as_given ThreeWayPoint ThreeWayPoint.as_given ThreeWayPoint.expect
@@ -135,7 +139,7 @@ ELSEWHERE = {
         NumberColumn NumberTerm CategoryColumn CategoryTerm torch.AUROC.reset
     """,
     "plain lists, for JSON": """
-        Policy.to_dict Policy.from_dict
+        Policy.to_dict Policy.from_dict Costs.from_dict
         ClassMoments.to_dict ClassMoments.from_dict Calibrator.to_dict Calibrator.from_dict
         Calibrator.to_json Calibrator.from_json Affine.to_dict Affine.from_dict Affine.to_json
         Affine.from_json Beta.to_dict Beta.from_dict Beta.to_json Beta.from_json Chain.to_dict

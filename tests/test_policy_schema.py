@@ -26,7 +26,17 @@ def drawn(n: int = 3000, **more: Any) -> cs.Sweep:
     return cs.sweep(y, rng.standard_normal(n) + y, weight, **more)
 
 
+def by_row(n: int, **more: Any) -> Policy:
+    rng = np.random.default_rng(6)
+    y, amount = rng.random(n) < 0.3, rng.lognormal(3, 1, n).round(2)
+    costs, columns = cs.Costs(fp=4, fn="0.8*amount"), {"amount": amount}
+    score = rng.standard_normal(n).round(1) + y
+    return Policy.choose_by_row(y, score, costs, columns, calibrator="platt", **more)
+
+
 SAVED = POLICIES | {
+    "row costs": by_row(60),
+    "row costs, packed": by_row(3000, evidence="scores"),
     "packed": Policy.choose(drawn(), "f1"),
     "corners": Policy.choose(drawn(), cs.Aim("recall", "fpr <= 5 %"), evidence="corners"),
     "few corners": Policy.choose(drawn(500), "f1", evidence="corners"),
@@ -63,7 +73,7 @@ def _at(data: Any, path: tuple[Any, ...]) -> Any:
     return data
 
 
-@pytest.mark.parametrize("name", ["spline", "beta", "corners"])
+@pytest.mark.parametrize("name", ["spline", "beta", "corners", "row costs"])
 def test_what_the_library_refuses_the_schema_refuses(name: str) -> None:
     """Fields that are missing or unknown, in every object of the file."""
     text = SAVED[name].to_json()

@@ -923,6 +923,8 @@ def _keep_nearest(s: Sweep, cuts: _Cuts, rules: Sequence[Rule]) -> NDArray[np.bo
 
 def allowed_cuts(s: Sweep, q: Aim, rules: Sequence[Rule]) -> tuple[NDArray[np.bool_], bool]:
     """Of all cuts those that the limits allow; if there are none the nearest, and False."""
+    if not rules:
+        return np.arange(len(s) + 1) >= (s.threshold[0] == np.inf), True
     cuts = _Cuts(s, q, *_all_cuts(s))
     ok = _keep_allowed(s, cuts, rules)
     return (ok, True) if ok.any() else (_keep_nearest(s, cuts, rules), False)

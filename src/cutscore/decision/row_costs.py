@@ -603,7 +603,7 @@ class RowCostPoint(OperatingPoint):
         prior = self.question.prior
         if prior is not None:
             return mean_interval([(prior, parts[0]), (1 - prior, parts[1])], level)
-        return mean_interval([(1.0, _together(*parts))], level)
+        return mean_interval([(1.0, _together(*parts, self.sweep.prevalence))], level)
 
     def _check_costs(self, goal: Costs) -> None:
         if goal != self.costs:
@@ -666,17 +666,16 @@ def _sum(cost: object, benefit: float) -> str:
     return text if single else f"({text})"
 
 
-def _together(a: Moments, b: Moments) -> Moments:
-    """The moments of two kinds of rows as one."""
-    n = a.rows + b.rows
-    mean = (a.rows * a.mean + b.rows * b.mean) / n
+def _together(a: Moments, b: Moments, share: float) -> Moments:
+    """The moments of two kinds of rows as one, of which the first has such a share of the mass."""
+    n, mean = a.rows + b.rows, share * a.mean + (1 - share) * b.mean
     second = third = fourth = 0.0
-    for m in (a, b):
-        d, share = m.mean - mean, m.rows / n
+    for m, part in ((a, share), (b, 1 - share)):
+        d = m.mean - mean
         v = m.variance * max(m.rows - 1, 0) / max(m.rows, 1)
-        second += share * (v + d * d)
-        third += share * (m.third + 3 * d * v + d**3)
-        fourth += share * (m.fourth + 4 * d * m.third + 6 * d * d * v + d**4)
+        second += part * (v + d * d)
+        third += part * (m.third + 3 * d * v + d**3)
+        fourth += part * (m.fourth + 4 * d * m.third + 6 * d * d * v + d**4)
     return Moments(n, mean, second * n / max(n - 1, 1), third, fourth)
 
 

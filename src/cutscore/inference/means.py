@@ -80,7 +80,8 @@ def mean_interval(parts: Sequence[tuple[float, Moments]], level: float) -> Expec
     least = min(m.rows for _, m in parts if m.variance) - 1
     most = max(sum(m.rows for _, m in parts) - 1, 1.0)
     df = min(max(2 * variance**2 / doubt if doubt else inf, min(least, 1.0)), most)
-    z, error, skew = critical_value(level, df), sqrt(variance), third / variance**1.5
+    z, error = critical_value(level, df), sqrt(variance)
+    skew = third / variance / error  # in this order, since powers of tiny amounts are 0
     low, high = (value - error * _unskewed(t, skew) for t in (z, -z))
     return Expected(value, low, high, level)
 

@@ -184,7 +184,7 @@ class Costs:
         """A cost that is the same for all rows, as the decimal number that it is written as."""
         value: Any = getattr(self, name)
         if isinstance(value, (Expression, RowValues)):
-            raise DataError(CostsByRow(f"{name}={value!r}"))
+            raise DataError(CostsByRow(f"{name}={_shown(value)}"))
         return Fraction(repr(value))
 
     @property
@@ -308,7 +308,7 @@ class _SavedCosts:
 _OF_ROWS = ("fp", "fn")
 
 
-def _of_row(value: Any, name: str) -> Any:
+def _of_row(value: float | str | Expression | RowValues | ArrayLike, name: str) -> Any:
     """A number as it is, or what has one for each row."""
     if isinstance(value, str):
         formula = Expression(value)

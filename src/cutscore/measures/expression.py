@@ -28,7 +28,7 @@ from cutscore.core.names import quote_sql
 Floats = NDArray[np.float64]
 
 _TOKEN = re.compile(
-    r"""\s*(?:(?P<number>(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?)
+    r"""\s*(?:(?P<number>(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]+)?)
     |(?P<name>[^\W\d]\w*)|"(?P<quoted>(?:[^"]|"")+)"|(?P<sign>[-+*/(),]))""",
     re.VERBOSE,
 )
@@ -109,6 +109,8 @@ class _Parser:
             self.refuse()
         self.at, self.kind = found.end(), str(found.lastgroup)
         self.token = found[self.kind]
+        if self.kind == "name" and not self.token.isidentifier():
+            self.refuse()
 
     def take(self, *signs: str) -> str:
         """The sign that is next, if it is one of these."""
@@ -241,8 +243,8 @@ def spelled_column(name: str) -> str:
     >>> print(spelled_column("amount"), spelled_column("order total"))
     amount "order total"
     """
-    found = _TOKEN.fullmatch(name)
-    return name if found is not None and found.lastgroup == "name" else quote_sql(name)
+    found = _TOKEN.fullmatch(name) if name.isidentifier() else None
+    return quote_sql(name) if found is None else name
 
 
 def listed(names: tuple[str, ...]) -> str:
