@@ -293,8 +293,8 @@ class PeriodLimit:
         days = f"{self.periods:,} {self.period}{'s' if self.periods != 1 else ''}"
         return (
             f"{self.limit}{sure}: {'met' if self.holds else failed}",
-            f"On the evidence of {days}{where} it allows {self._counted(self.most)}; the threshold "
-            f"has {self._counted(self.count)}.",
+            f"On the evidence of {days}{where} it allows {self._counted(self.most)}; the policy's "
+            f"threshold has {self._counted(self.count)}.",
         )
 
     def _counted(self, count: float) -> str:
@@ -309,7 +309,8 @@ class NormalSummary:
 
     name: str
     """The score."""
-    rows: int
+    rows: int | None
+    """None of weighted rows, whose number a policy does not keep."""
     N: int | float
     weighted: bool
     asked: Aim
@@ -622,6 +623,8 @@ UNKNOWN = (
 
 def normal_rows_text(summary: NormalSummary) -> str:
     """How many normal rows there are."""
+    if summary.rows is None:
+        return f"normal rows of weight {count_text(summary.N)}"
     what = f"{summary.rows:,} normal row{'s' if summary.rows != 1 else ''}"
     return f"{what} of weight {count_text(summary.N)}" if summary.weighted else what
 
