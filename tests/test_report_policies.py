@@ -413,3 +413,16 @@ def test_weighted_rows() -> None:
     assert light.rows is None
     assert f"normal rows of weight {z.N:,.6g}" in words_of(render(light))
     assert light.as_dict()["rows"]["count"] is None
+
+
+def test_what_is_logged(monkeypatch: pytest.MonkeyPatch) -> None:
+    logged: list[Any] = []
+    monkeypatch.setattr("cutscore.policy.tracking.log", lambda *of: logged.append(of))
+    p = normal()
+    summarise_policy(p).log("x.")
+    summarise_policy(POLICIES["own"]()).log()
+    (metrics, params, files, prefix), (_, of_groups, _, _) = logged
+    promise = p.promises["fpr"]
+    assert metrics["fpr"] == (promise.value, promise.low, promise.high)
+    assert (params["threshold"], prefix, list(files)) == (repr(p.threshold), "x.", ["report.html"])
+    assert of_groups["threshold"] == "by group"

@@ -358,6 +358,17 @@ class NormalSummary:
 
         return text(self, width, on)
 
+    def log(self, prefix: str = "") -> None:
+        """Write it to the active run of MLflow; see :meth:`Summary.log`."""
+        from cutscore.policy.tracking import log
+        from cutscore.report.page import render
+
+        ends = (None, None) if self.fpr.interval is None else tuple(self.fpr.interval)
+        params = {"aim": self.asked.words, "digest": self.digest}
+        params["threshold"] = repr(self.point.threshold)
+        metrics = {"fpr": (self.fpr.value, ends[0], ends[1])}
+        log(metrics, params, {"report.html": render(self)}, prefix)
+
     def __repr__(self) -> str:
         return self.text()
 
