@@ -391,7 +391,7 @@ def test_the_command(tmp_path: Path, capsys: Capture) -> None:
     made["common"].revised(threshold=0.5).save(tmp_path / "low.json")
     assert main(["report", str(tmp_path / "low.json")]) == 3
     out = capsys.readouterr().out
-    assert out.startswith("No threshold can be guaranteed to meet fpr ≤ 0.05 in each group")
+    assert out.startswith("This threshold can't be guaranteed to meet fpr ≤ 0.05 in each group")
 
 
 def test_weighted_rows() -> None:
