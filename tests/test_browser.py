@@ -817,6 +817,23 @@ def test_what_is_said_of_groups_leaves_with_the_threshold(open_page: Any) -> Non
     assert page("document.querySelector('#by-group').innerText") == before
 
 
+def test_a_threshold_under_limits_of_groups_stays_at_the_start(open_page: Any) -> None:
+    """The best for the costs alone would be another."""
+    y, x = rows(3000, 0.2, 5)
+    s = cs.sweeps_by_group(y, x, np.resize(["de", "fr"], len(y)))
+    costs = cs.Costs(fp=1, fn=9)
+    p = cs.Policy.choose_groups(s, costs, each="fpr <= 5 %")
+    assert p.threshold != cs.choose(s.total, costs).threshold
+    page = open_page(summarise_policy(p))
+    assert page("document.getElementById('answer').innerText").startswith(
+        f"Flag scores ≥ {p.threshold!r}"
+    )
+    page.type("prior-number", "30")
+    assert page("document.getElementById('answer').innerText").startswith(
+        f"Flag scores ≥ {p.threshold!r}"
+    )
+
+
 def test_hostile_names_are_text(open_page: Any) -> None:
     y, score = rows(100, 0.4, 11, 1)
     group = np.resize(HOSTILE, len(y))

@@ -387,6 +387,8 @@ def test_json_keeps_to_its_schemas(loans, capsys, monkeypatch):
         *("schema", "version", "source", "label", "rows", "asked", "scores", "differences"),
         *("digest", "baselines", "groups", "warnings", "learners", "training", "weights"),
         "importances",
+        "group_results",
+        "period_limits",
     }
     assert main(["evaluate", *base, "--group", "region"]) == 0
     out = capsys.readouterr()

@@ -211,3 +211,15 @@ def test_a_given_threshold_is_tested(capsys: Capture) -> None:
     assert "fpr <= 0.05 in each group: can't be guaranteed at 95 % confidence (" in out
     out, _ = asked(capsys, "revise", "common.json", "--threshold", "5", "--json", "-o", "high.json")
     assert json.loads(out)["after"]["limits"][0]["holds"]
+
+
+def test_a_threshold_of_zero_is_one(capsys: Capture) -> None:
+    asked(capsys, "choose", "t.csv", *NAMED, "--maximize", "recall", "--subject-to", "fpr <= 5 %",
+          "--confidence", "0.9", "-q", "-o", "one.json")  # fmt: skip
+    out, _ = asked(capsys, "revise", "one.json", "--threshold", "0", "-o", "zero.json", code=3)
+    assert cs.Policy.load("zero.json").threshold == 0
+    out, _ = asked(capsys, "report", "zero.json", "--json", code=3)
+    verdict = json.loads(out)["scores"][0]["verdict"]
+    assert verdict["headline"] == (
+        "This threshold can't be guaranteed to meet fpr ≤ 0.05 at 90 % confidence"
+    )

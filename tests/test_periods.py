@@ -304,7 +304,7 @@ def test_policies_keep_what_limits_came_to(
     costs = cs.Costs(fp=1, fn=1)
     new = Policy.choose(s, cs.Aim(costs, text, None, confidence, periods=days), reverse=reverse)
     assert again.revised(costs=costs).threshold == new.threshold != p.threshold
-    assert again.revised(costs=costs).promises == {}
+    assert again.revised(costs=costs).promises.keys() == {"auc"}
     assert again.revised(drop_limits=True).evidence.periods is None
     if confidence is not None:
         with pytest.raises(cs.UndefinedError, match="needs the rows with their periods"):
@@ -420,3 +420,14 @@ def test_command_names_days_without_rows(
     assert main(["choose", str(tmp_path / "t.csv"), *NAMED, *asked]) in (0, 3)
     assert "2 of 5 days have no rows" in (said := capsys.readouterr().err)
     assert "--exposure 5" in said
+
+
+def test_the_auc_stays_when_a_policy_is_revised() -> None:
+    """It does not depend on the threshold; without it nothing is better than chance."""
+    rng = np.random.default_rng(0)
+    y = rng.random(3000) < 0.2
+    x, day = rng.normal(size=3000) + 2 * y, np.repeat(np.arange(50), 60)
+    aim = cs.Aim("recall", "flagged <= 9 per day", periods=cs.periods(y, x, day))
+    p = cs.Policy.choose(cs.sweep(y, x), aim)
+    low = p.revised(threshold=2.5)
+    assert dict(low.promises) == {"auc": p.promises["auc"]}

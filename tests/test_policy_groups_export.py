@@ -182,8 +182,6 @@ def test_what_can_not_be_exported() -> None:
     p = POLICIES["high"]
     with finding("not-exportable", value="the country"):
         p.export("onnx")
-    with finding("undefined"):
-        summarise_policy(p)
     with finding("column-reserved"):
         p.export("sql", keep=["cutscore group"])
     card = p.export("card")

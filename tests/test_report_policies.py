@@ -73,6 +73,10 @@ def test_numbers_of_groups_are_those_of_the_policy(kind: str) -> None:
             )
     point = summary.scores[0].point
     assert point.confusion == p.group_point.confusion
+    # What is not promised follows from the rates that are.
+    tp, fp = (p.promises[name].value for name in ("recall", "fpr"))
+    tp, fp = tp * point.confusion.positives, fp * point.confusion.negatives
+    assert summary.scores[0].measures["precision"].value == pytest.approx(tp / (tp + fp))
     plain = summary.as_dict()
     json.dumps(plain, allow_nan=False)
     (score,) = plain["scores"]
@@ -387,4 +391,38 @@ def test_the_command(tmp_path: Path, capsys: Capture) -> None:
     made["common"].revised(threshold=0.5).save(tmp_path / "low.json")
     assert main(["report", str(tmp_path / "low.json")]) == 3
     out = capsys.readouterr().out
-    assert out.startswith("No threshold can be guaranteed to meet fpr ≤ 0.05 in each group")
+    assert out.startswith("This threshold can't be guaranteed to meet fpr ≤ 0.05 in each group")
+
+
+def test_weighted_rows() -> None:
+    y, x, country = rows(["de", "fr"])
+    w = np.random.default_rng(3).random(len(y)) + 0.1
+    s = cs.sweeps_by_group(y, x, country, weight=w, squares=True)
+    p = cs.Policy.choose_groups(s, COSTS, thresholds="group")
+    summary = summarise_policy(p)
+    assert isinstance(summary, Summary)
+    assert summary.group_results is not None
+    first = summary.group_results.rows[0]
+    c = p.group_point.confusions[first.name]
+    assert first.measures["cost"].value == pytest.approx(float(COSTS(c)))
+    json.dumps(summary.as_dict(), allow_nan=False)
+    aim = cs.Aim("recall", "fpr <= 5 %", confidence=0.9)
+    z = cs.sweep(np.zeros(4000), x, w, squares=True)
+    light = summarise_policy(cs.Policy.choose(z, aim))
+    assert isinstance(light, NormalSummary)
+    assert light.rows is None
+    assert f"normal rows of weight {z.N:,.6g}" in words_of(render(light))
+    assert light.as_dict()["rows"]["count"] is None
+
+
+def test_what_is_logged(monkeypatch: pytest.MonkeyPatch) -> None:
+    logged: list[Any] = []
+    monkeypatch.setattr("cutscore.policy.tracking.log", lambda *of: logged.append(of))
+    p = normal()
+    summarise_policy(p).log("x.")
+    summarise_policy(POLICIES["own"]()).log()
+    (metrics, params, files, prefix), (_, of_groups, _, _) = logged
+    promise = p.promises["fpr"]
+    assert metrics["fpr"] == (promise.value, promise.low, promise.high)
+    assert (params["threshold"], prefix, list(files)) == (repr(p.threshold), "x.", ["report.html"])
+    assert of_groups["threshold"] == "by group"

@@ -68,7 +68,8 @@ _CHANGES = (
 
 def _check(arguments: Namespace) -> None:
     shared.check_options(arguments, limits_known=True)
-    if not any(getattr(arguments, name) not in (None, [], False) for name in _CHANGES):
+    changes = [getattr(arguments, name) for name in _CHANGES]
+    if all(one is None or one is False or one == [] for one in changes):  # a threshold may be 0
         ways = (
             "Use --cost, --maximize, --subject-to, --confidence, --prior, --threshold or "
             "--drop-limits."
@@ -195,7 +196,7 @@ class Revision:
         dropped = set(self.before.aim.limit_texts) - set(self.after.aim.limit_texts)
         if dropped:
             yield f"Limit dropped: {' and '.join(sorted(dropped))}."
-        if not self.after.promises:
+        if not set(self.after.promises) - {"auc"}:
             what = "cluster ids" if self.after.evidence.units is not None else "periods of rows"
             yield f"No expected values: the evidence is clustered, and the file has no {what}."
         for finding in self.verdict.findings if self.verdict else ():

@@ -158,7 +158,7 @@ def judge_groups(  # noqa: PLR0913 - options have names
     faults = [*_score_faults(s, p.aim, auc, score, reverse)]
     if not p.feasible:
         broken = tuple(one.limit for one in p.status if not one.holds)
-        faults.append(Infeasible(broken, p.aim.confidence))
+        faults.append(Infeasible(broken, p.aim.confidence, p.given))
     if faults:
         return Verdict(State.UNUSABLE, _reason(faults[0], level), tuple(faults))
     c = p.confusion
@@ -174,7 +174,10 @@ def _faults(p: OperatingPoint, auc: Interval | None, score: str, reverse: bool) 
     """What rules the threshold out."""
     yield from _score_faults(p.sweep, p.question, auc, score, reverse)
     if not p.feasible:
-        yield Infeasible(tuple(limit.text for limit in p.question.limits), p.question.confidence)
+        limits = tuple(limit.text for limit in p.question.limits)
+        if p.given:
+            limits = tuple(one.limit for one in p.status if not one.holds)
+        yield Infeasible(limits, p.question.confidence, p.given)
 
 
 def _score_faults(
@@ -213,12 +216,8 @@ def _reason(finding: Notice, level: float) -> str:
             return f"Not significantly better than chance: {_area(finding, level)}"
         case FewRows(of=of, rows=rows):
             return f"Too few {of}s: {rows:.3g}"
-        case Infeasible(limits=limits, confidence=confidence):
-            asked = " and ".join(limits).replace(">=", "≥").replace("<=", "≤")
-            if confidence is None:
-                return f"No threshold meets {asked}"
-            sure = f"{100 * confidence:g} % confidence"
-            return f"No threshold can be guaranteed to meet {asked} at {sure}"
+        case Infeasible(limits=limits):
+            return finding.what(" and ".join(limits).replace(">=", "≥").replace("<=", "≤"))
     raise AssertionError(finding)  # the others rule no threshold out
 
 

@@ -863,10 +863,15 @@ class Policy(Card):
             aim=aim,
             evidence=replace(self.evidence, periods=_known_periods(aim)),
             cuts=cuts_of(point, self.reverse),
-            promises=promises_of(point, given=given) if known else {},
+            promises=promises_of(point, given=given) if known else self._of_score,
             given=given,
             feasible=point.feasible,
         )
+
+    @property
+    def _of_score(self) -> dict[str, Expected]:
+        """What is promised whatever the threshold is."""
+        return {name: e for name, e in self.promises.items() if name == "auc"}
 
     def _of_groups(
         self,

@@ -477,12 +477,14 @@ def _certain(s: Sweep) -> tuple[float, float]:
 
 def _measures(point: OperatingPoint, level: float) -> dict[str, Estimate]:
     """What to expect on new rows; where nothing is known of them, what there is on these."""
-    d, goal = point.deployed, point.question.goal
+    goal, prior, c = point.question.goal, point.question.prior, point.typical
+    # Of a policy that promises few measures, the others follow from the rates that it promises.
+    c = point.deployed if c is None else c if prior is None else c.deployed(prior)
     out = {}
     for name in measures_of(point.question):
         found = expectation(point, name, level)
         if found is None:
-            out[name] = Estimate(float(getattr(d, name)))
+            out[name] = Estimate(float(getattr(c, name)))
         else:
             sure = KNOWN[name].binomial or name == goal.name or point.question.three_way
             out[name] = Estimate.of(found) if sure else Estimate(found.value)

@@ -20,6 +20,7 @@ from cutscore.detector.artefact import as_text
 from cutscore.inference.selection import Expected
 from cutscore.measures.aim import as_objective
 from cutscore.measures.confusion import Confusion
+from cutscore.measures.costs import Costs
 from cutscore.measures.limits import parse_limit
 from cutscore.policy import Policy
 from cutscore.report.analysis import ScoreEvidence, digest, normal_notices, summary_of
@@ -118,7 +119,7 @@ def _normal(d: Detector, source: str) -> NormalSummary:
     verdict = judge(point, score=name, reverse=p.reverse)
     return NormalSummary(
         name=name,
-        rows=int(s.N) if rows is None else rows,
+        rows=int(s.N) if rows is None and not s.weighted else rows,
         N=s.N,
         weighted=s.weighted,
         asked=p.aim,
@@ -163,7 +164,7 @@ def _group_results(p: Policy) -> GroupResults:
     assert g is not None
     names = ["recall", "fpr", "flagged_rate"]
     goal = p.aim.goal
-    if goal.name not in names and goal.name in p.promises:
+    if isinstance(goal, Costs) or (goal.name not in names and goal.name in p.promises):
         names.append(goal.name)
     objectives = {name: goal if name == goal.name else as_objective(name) for name in names}
 

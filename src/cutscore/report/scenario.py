@@ -29,6 +29,8 @@ def script_data(summary: Summary) -> dict[str, Any]:
     start = start_ratio(summary)
     ratios, at = ratio_steps(start)
     priors, here = prior_steps(summary)
+    g = summary.group_results
+    limited = bool(asked.limits) or (g is not None and bool(g.limits))
     return {
         "weighted": summary.weighted,
         "digits": len(count_text(1 / 3).partition(".")[2]),  # of a sum of weights
@@ -38,8 +40,8 @@ def script_data(summary: Summary) -> dict[str, Any]:
         "costs": asdict(costs),
         "threeWay": asked.three_way,
         # Whether the start is the best for these costs, and stays so as the prior moves.
-        "follows": costs is asked.costs and not asked.limits,
-        "limited": bool(asked.limits),
+        "follows": costs is asked.costs and not limited,
+        "limited": limited,
         # Costs that nobody gave are not spoken of until somebody sets them.
         "given": costs is asked.costs,
         # As whole numbers: the start may be a third, which no decimal is.

@@ -293,8 +293,8 @@ class PeriodLimit:
         days = f"{self.periods:,} {self.period}{'s' if self.periods != 1 else ''}"
         return (
             f"{self.limit}{sure}: {'met' if self.holds else failed}",
-            f"On the evidence of {days}{where} it allows {self._counted(self.most)}; the threshold "
-            f"has {self._counted(self.count)}.",
+            f"On the evidence of {days}{where} it allows {self._counted(self.most)}; the policy's "
+            f"threshold has {self._counted(self.count)}.",
         )
 
     def _counted(self, count: float) -> str:
@@ -309,7 +309,8 @@ class NormalSummary:
 
     name: str
     """The score."""
-    rows: int
+    rows: int | None
+    """None of weighted rows, whose number a policy does not keep."""
     N: int | float
     weighted: bool
     asked: Aim
@@ -356,6 +357,17 @@ class NormalSummary:
         from cutscore.report.terminal import text
 
         return text(self, width, on)
+
+    def log(self, prefix: str = "") -> None:
+        """Write it to the active run of MLflow; see :meth:`Summary.log`."""
+        from cutscore.policy.tracking import log
+        from cutscore.report.page import render
+
+        ends = (None, None) if self.fpr.interval is None else tuple(self.fpr.interval)
+        params = {"aim": self.asked.words, "digest": self.digest}
+        params["threshold"] = repr(self.point.threshold)
+        metrics = {"fpr": (self.fpr.value, ends[0], ends[1])}
+        log(metrics, params, {"report.html": render(self)}, prefix)
 
     def __repr__(self) -> str:
         return self.text()
@@ -622,6 +634,8 @@ UNKNOWN = (
 
 def normal_rows_text(summary: NormalSummary) -> str:
     """How many normal rows there are."""
+    if summary.rows is None:
+        return f"normal rows of weight {count_text(summary.N)}"
     what = f"{summary.rows:,} normal row{'s' if summary.rows != 1 else ''}"
     return f"{what} of weight {count_text(summary.N)}" if summary.weighted else what
 

@@ -243,6 +243,7 @@ def threshold_words(p: OperatingPoint, verdict: Verdict, reverse: bool) -> str:
         return ""
     flag = headline(p, reverse)
     which = "best threshold" if p.feasible else "closest to the limits"
+    which = "threshold" if p.given else which
     return f"{which}: {flag[0].lower()}{flag[1:]}"
 
 

@@ -199,26 +199,32 @@ class NoProbability(Notice, code="no-probability"):
 
 
 class Infeasible(Notice, code="infeasible"):
-    """No threshold meets the limits."""
+    """No threshold meets the limits; or the one that was set manually does not."""
 
     limits: tuple[str, ...]
     confidence: float | None = None
+    given: bool = False
     example = {"limits": ("precision >= 0.9",)}
 
     def hint(self, on: Surface) -> str:
+        if self.given:
+            return "Choose a threshold for these limits, or relax a limit."
         if self.confidence is None:
             return "Consider relaxing a limit."
         return "More rows, a lower confidence level or a weaker limit would help."
 
     def text(self, on: Surface) -> str:
-        asked = " and ".join(self.limits)
-        what = f"No threshold meets {asked}"
+        what = self.what(" and ".join(self.limits))
         if self.confidence is not None:
-            what = (
-                f"No threshold can be guaranteed to meet {asked} at {100 * self.confidence:g} % "
-                "confidence on these rows"
-            )
-        return f"{what}; the closest one is shown. {self.hint(on)}"
+            what += " on these rows"
+        return f"{what}{'.' if self.given else '; the closest one is shown.'} {self.hint(on)}"
+
+    def what(self, limits: str) -> str:
+        """The fact alone, with the limits as they are written there."""
+        if self.confidence is None:
+            return f"{'This threshold violates' if self.given else 'No threshold meets'} {limits}"
+        which = "This threshold can't" if self.given else "No threshold can"
+        return f"{which} be guaranteed to meet {limits} at {100 * self.confidence:g} % confidence"
 
 
 class FlagsAlike(Notice, code="flags-alike"):
