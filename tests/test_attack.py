@@ -23,6 +23,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+import pyarrow.dataset as ds
 import pyarrow.parquet as pq
 import pytest
 from pyarrow import ipc
@@ -92,6 +93,9 @@ def test_arrow_with_an_offset_or_an_index_out_of_range(tmp_path: Path) -> None:
             open_table(path, sql="select g from data").read()
         with finding("file-unreadable", file=str(path)):
             cs.sweep_file(path, label="y", score="score", filter=pc.field("g") != "a")
+        with finding("file-unreadable"):
+            data = ds.dataset(path, format="ipc")
+            cs.sweep_file(data, label="g", positive="a1", score="score")
         assert open_table(path).read(["y", "score"]).num_rows == 100
 
 

@@ -225,6 +225,8 @@ def test_bad_words(made, monkeypatch, capsys, words, message):
         ("compare t.csv --label y --score a", "--score must name exactly two scores, got"),
         ("compare t.csv --label y --score a --score a", "--score must be named once, got 'a'"),
         ("compare t.csv --label y --score a --score b --prior 0.1", "[arguments-conflict]"),
+        ("evaluate t.csv --label y --score y", "[arguments-conflict]"),
+        ("choose t.csv --label y --score y --maximize f1", "[arguments-conflict]"),
         ("apply model.json t.csv --reasons -1", "--reasons must be at least 0"),
         ("apply model.json t.csv -o t.csv", "[file-unwritable]"),
         ("fit t.csv --target y -o ./t.csv", "[file-unwritable]"),

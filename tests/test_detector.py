@@ -509,6 +509,15 @@ def test_every_change_is_noticed() -> None:
     assert refused > 500
 
 
+def test_a_detector_that_is_read_as_a_policy() -> None:
+    with finding("format-unknown", format="cutscore.detector/3") as found:
+        cs.Policy.from_json('{"format": "cutscore.detector/3"}')
+    assert str(found.value).endswith("Use Detector.load(path).")
+    with finding("format-unknown") as found:
+        cs.Policy.from_json('{"format": "cutscore.policy/9"}')
+    assert "Use the version that wrote the file" in str(found.value)
+
+
 @pytest.mark.parametrize(
     ("at", "value", "code", "fields"),
     [

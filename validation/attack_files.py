@@ -6,6 +6,7 @@ where one takes more than 10 s; whoever started it notes what is left of a crash
 
 from __future__ import annotations
 
+import copy
 import faulthandler
 import gzip
 import json
@@ -320,9 +321,9 @@ def _mutate_json(rng: np.random.Generator, data: bytes) -> bytes:
         elif kind == 1 and isinstance(node, dict):
             node[str(_VALUES[rng.integers(len(_VALUES))])[:40]] = node.pop(key)
         elif kind == 2 and isinstance(node, list):
-            node.insert(key, node[rng.integers(len(node))])
+            node.insert(key, copy.deepcopy(node[rng.integers(len(node))]))
         else:
-            node[key] = _VALUES[rng.integers(len(_VALUES))]
+            node[key] = copy.deepcopy(_VALUES[rng.integers(len(_VALUES))])
         if not parsed:
             break
     return json.dumps(parsed | {"checksum": digest(parsed)}).encode()

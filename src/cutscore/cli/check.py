@@ -77,10 +77,11 @@ def _text(found: PolicyCheck, width: int) -> str:
     lines = [
         f"  {a:<{sizes[0]}}  {b:<{sizes[1]}}  {c:<{sizes[2]}}  {d}".rstrip() for a, b, c, d in rows
     ]
+    texts = (one.render(COMMAND) for one in found.findings)
     notes = [
         line
-        for one in found.findings
-        for line in wrap(one.render(COMMAND), width, break_on_hyphens=False)
+        for text in texts
+        for line in wrap(f"{text[0].upper()}{text[1:]}", width, break_on_hyphens=False)
     ]
     seen = f"{found.rows:,.6g} rows; {100 * found.level:g} % confidence intervals"
     first = wrap(found.headline, width, break_on_hyphens=False)

@@ -129,6 +129,9 @@ def named(arguments: Namespace) -> Named:
     twice = {name for name in scores if scores.count(name) > 1}
     if twice:
         raise UsageError(BadArgument("score", "be named once", min(twice)))
+    if label in scores:
+        rule = "a column can't be both label and score"
+        raise UsageError(Conflict(("label", "score"), rule, "Name another column for {1}."))
     for name in arguments.reverse:
         if name not in scores:
             raise UsageError(BadArgument("reverse", f"be one of the scores, {some(scores)}", name))

@@ -60,6 +60,11 @@ class FormatUnknown(Finding, code="format-unknown"):
     )
     example = {"format": "cutscore.detector/9", "reads": "cutscore.detector/3"}
 
+    def text(self, on: Surface) -> str:
+        if str(self.format).startswith("cutscore.detector/") and "detector" not in self.reads:
+            return "the file holds a detector: a model and its policy. Use Detector.load(path)."
+        return super().text(on)
+
 
 class ModelChanged(Finding, code="model-changed"):
     """The checksum does not match: the file was edited after it was written."""

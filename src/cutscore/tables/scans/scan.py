@@ -502,6 +502,7 @@ def _read_fragment(
             schema=schema, columns=names, filter=filter, batch_size=1 << 16, use_threads=False
         )
         for batch in batches:
+            batch.validate(full=True)  # a dataset does not check offsets
             yield where, batch
     except CutscoreError:
         raise
