@@ -478,7 +478,7 @@ queries reuse them.
 
 ## Calls compared with other calls
 
-| | time | relative to the other | promised |
+| | time | relative to the other | target |
 |---|---:|---:|---:|
 {beside_calls}
 
