@@ -93,14 +93,15 @@ def ours(case: Case) -> Any:
 
 
 def fits(rows: int = 10**6) -> list[Line]:
-    """Whole fits beside newton-cholesky's, for ``make bench``."""
+    """Whole fits beside newton-cholesky's, and once beside lbfgs's, for ``make bench``."""
     lines = []
     for case in made_up(rows):
-        bar = 8.0 if case.name == "well-conditioned" else 1.0
-        what = f"`Logistic` / newton-cholesky, {rows:,} × 50 float32, {case.name}"
-        lines.append(
-            beside(what, lambda c=case: peer(c, "newton-cholesky"), lambda c=case: ours(c), bar, 3)
-        )
+        plain = case.name == "well-conditioned"
+        bars = {"newton-cholesky": 8.0, "lbfgs": 6.0} if plain else {"newton-cholesky": 1.0}
+        for solver, bar in bars.items():
+            what = f"`Logistic` / {solver}, {rows:,} × 50 float32, {case.name}"
+            theirs = lambda c=case, solver=solver: peer(c, solver)  # noqa: E731
+            lines.append(beside(what, theirs, lambda c=case: ours(c), bar, 3))
     return lines
 
 

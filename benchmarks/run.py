@@ -383,7 +383,8 @@ def around(n: int) -> tuple[list[Line], list[Share], list[Share]]:
     import calls
 
     lines = [*calls.comparisons(), *calls.curves(n), *calls.few_rows(), *calls.few_scores(n)]
-    return [*lines, *calls.groups(n)], calls.sweeps(), calls.others()
+    others = [*calls.others(), *calls.files(), *calls.learned()]
+    return [*lines, *calls.groups(n)], calls.sweeps(), others
 
 
 def shown(seconds: float) -> str:
@@ -477,7 +478,7 @@ queries reuse them.
 
 ## Calls compared with other calls
 
-| | time | relative to the other | promised |
+| | time | relative to the other | target |
 |---|---:|---:|---:|
 {beside_calls}
 

@@ -46,17 +46,19 @@ void place(const R* a, std::size_t n, Mass below, Mass above, MassOfRow&& mass, 
     for (std::size_t i = 0; i < n;) {
         const auto k = key(a[i]);
         std::size_t end = i;
-        Mass level[2] = {0, 0};
+        Mass pos = 0, neg = 0;  // not an array by label: each row would wait for the memory of the last one
         do {
-            level[a[end].bits & 1] += mass(a[end]);
+            const Mass own = mass(a[end]);
+            pos += a[end].bits & 1 ? own : Mass(0);
+            neg += a[end].bits & 1 ? Mass(0) : own;
         } while (++end < n && key(a[end]) == k);
         if constexpr (exact)
-            above -= level[1];
+            above -= pos;
         else
             above = upper[end - 1];
-        const Mass placement[2] = {2 * above + level[1], 2 * below + level[0]};
-        for (; i < end; ++i) out[a[i].row] = placement[a[i].bits & 1];
-        below += level[0];
+        const Mass of_pos = 2 * below + neg, of_neg = 2 * above + pos;
+        for (; i < end; ++i) out[a[i].row] = a[i].bits & 1 ? of_pos : of_neg;
+        below += neg;
     }
 }
 

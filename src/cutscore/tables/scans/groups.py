@@ -159,14 +159,13 @@ class GroupNumbers:
         code, values = codes[0], coded[0].dictionary.to_pylist()
         for k in range(1, len(coded)):
             own = coded[k].dictionary.to_pylist()
-            pairs = code.astype(np.int64) * len(own) + codes[k]
-            pairs, code = np.unique(pairs, return_inverse=True)
+            pairs, code = _different(code.astype(np.int64) * len(own) + codes[k])
             front = values if k > 1 else [(value,) for value in values]
             values = [(*front[pair // len(own)], own[pair % len(own)]) for pair in pairs.tolist()]
         number = np.zeros(max(len(values), 1), np.int64)
         with self._lock:
             # A dictionary may have more values than rows have.
-            for at in np.unique(code).tolist():
+            for at in np.flatnonzero(np.bincount(code)).tolist():
                 number[at] = self._number.setdefault(values[at], len(self._number))
         return np.asarray(number[code])
 
@@ -174,6 +173,17 @@ class GroupNumbers:
         """The groups with these numbers."""
         names = self.values
         return np.fromiter((names[k] for k in numbers.tolist()), object, len(numbers))
+
+
+def _different(numbers: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """The different numbers, ascending, and the place of each among them."""
+    most = int(numbers.max(initial=-1)) + 1
+    if most > 4 * len(numbers):
+        return np.unique(numbers, return_inverse=True)
+    some = np.flatnonzero(np.bincount(numbers, minlength=most))
+    place = np.zeros(most, np.int64)
+    place[some] = np.arange(len(some))
+    return some, place[numbers]
 
 
 def _values(column: pa.Array, some: Any) -> Any:
