@@ -11,8 +11,10 @@ from pathlib import Path
 from statistics import NormalDist
 from typing import Any
 
+from cutscore.comparison.row_costs import choose_by_row
 from cutscore.core.files import written_aside
 from cutscore.core.interval import Interval
+from cutscore.core.numbers import number_text
 from cutscore.measures.confusion import Confusion
 from cutscore.measures.costs import Costs
 from cutscore.report import Estimate, render, summarise_fit
@@ -22,6 +24,7 @@ from cutscore.training import train
 
 _TITLE = "Card payments: which ones to hold?"
 _COSTS = Costs(fp=1, fn=25)
+_BY_AMOUNT = Costs(fp=4, fn="0.9*amount + 10")
 _COUNTRIES = {"DE": 0.0, "FR": 0.1, "NL": -0.1, "PL": 0.2, "US": 0.5, "BR": 1.1}
 _CHANNELS = {"shop": -1.2, "app": 0.0, "web": 0.5, "phone": 0.9}
 
@@ -66,7 +69,8 @@ def demonstrate(folder: Path) -> str:
     """Write tables, a model, decisions and a report to a folder; return what to print."""
     folder.mkdir(parents=True, exist_ok=True)
     seen, new = folder / "payments.csv", folder / "new.csv"
-    _write(seen, _csv(_NAMES, payments(12_000, seed=20)))
+    rows = payments(12_000, seed=20)
+    _write(seen, _csv(_NAMES, rows))
     _write(new, _csv(_NAMES[:-1], [row[:-1] for row in payments(1_000, seed=21)]))
     trained = train(open_table(seen), "fraud", costs=_COSTS)
     model, decided, page = (folder / n for n in ("model.json", "decided.csv", "report.html"))
@@ -74,7 +78,9 @@ def demonstrate(folder: Path) -> str:
     decisions = trained.detector.apply(open_table(new), keep=["payment"])
     write_table(decided, decisions)
     # Of each learner, by lines that were fitted to other rows: something to evaluate and compare.
-    write_table(folder / "scores.csv", {"fraud": trained.y.astype("int8"), **trained.scores})
+    amount = [row[1] for row in rows]
+    scores = {"fraud": trained.y.astype("int8"), **trained.scores, "amount": amount}
+    write_table(folder / "scores.csv", scores)
     summary = summarise_fit(trained, str(seen))
     _write(page, render(summary, _TITLE))
     flagged = [row for row in decisions.to_pylist() if row["decision"]]
@@ -92,12 +98,29 @@ def demonstrate(folder: Path) -> str:
         f"{_caught(point.confusion)}",
         f"  cost       {cost.times(1000).text()} per 1,000 payments; {baselines(point)[0]}",
         "",
+        *_by_amount(trained.y, trained.scores[trained.learner], amount),
+        "",
         f"{len(flagged)} of 1,000 new payments are held. The three most suspicious:",
         *(f"  {r['payment']}  {100 * r['probability']:.0f} %  {r['why']}" for r in flagged[:3]),
         "",
         f"next: open {page} in a browser; {model.name} and the CSV files are in the same folder",
     ]
     return "\n".join(lines)
+
+
+def _by_amount(y: Any, score: Any, amount: list[float]) -> list[str]:
+    """The same payments, where a missed one costs its amount."""
+    p = choose_by_row(y, score, _BY_AMOUNT, {"amount": amount})
+    expected, beside = p.expected, p.simpler_costs
+    assert expected is not None
+    assert beside is not None
+    cost = Estimate(expected.value, Interval(expected.low, expected.high, expected.level))
+    return [
+        "If a false alarm costs 4 and a missed fraud costs 0.9 × its amount + 10, deciding by the "
+        "amount",
+        f"  costs      {cost.times(1000).text()} per 1,000 payments; the best single threshold: "
+        f"{number_text(1000 * beside['uniform'])}",
+    ]
 
 
 def _caught(c: Confusion) -> str:
