@@ -422,3 +422,32 @@ def test_bad_input() -> None:
         DecisionClassifier(aim=(1, 2)).fit(X, Y)
     with finding("bad-argument", parameter="threshold"):
         DecisionClassifier(threshold=float("nan")).fit(X, Y)
+
+
+def test_costs_of_each_row() -> None:
+    rng = np.random.default_rng(0)
+    y = rng.random(4000) < 0.05
+    X = rng.normal(size=(4000, 3))
+    X[:, 0] += 1.8 * y
+    amount = rng.lognormal(3.5, 1, 4000).round(2)
+    costs = cs.Costs(fp=4, fn="0.8*amount")
+    model = DecisionClassifier(LogisticRegression(), aim=costs).fit(X, y, amount=amount)
+    p = model.policy_
+    flagged = model.predict(X, amount=amount)
+    assert flagged.tolist() == p.decide(model.scores(X), columns={"amount": amount}).tolist()
+    assert flagged.tolist() == (model.decision_function(X, amount=amount) >= 0).tolist()
+    assert len(model.thresholds_by_fold_) == 5
+    assert p.promises["saving"].low > 0
+    # Those of a frame are its own columns; routing hands over the amount of a pipeline's rows.
+    frame = pd.DataFrame({"a": X[:, 0], "amount": amount})
+    by_frame = DecisionClassifier(LogisticRegression(max_iter=1000), aim=costs).fit(frame, y)
+    assert by_frame.predict(frame).any()
+    with sklearn.config_context(enable_metadata_routing=True):
+        step = DecisionClassifier(LogisticRegression(), aim=costs)
+        step = step.set_fit_request(amount=True).set_predict_request(amount=True)
+        whole = make_pipeline(StandardScaler(), step).fit(X, y, amount=amount)
+        assert abs(int(whole.predict(X, amount=amount).sum()) - int(flagged.sum())) <= 5
+    with finding("bad-argument", parameter="aim"):
+        model.predict(X)
+    with finding("undefined"):
+        _ = model.stability_

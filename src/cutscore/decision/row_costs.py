@@ -41,6 +41,7 @@ from cutscore.decision.choice import (
     Baseline,
     OperatingPoint,
     Promised,
+    Stability,
     allowed_cuts,
     first_of_best,
     limit_statuses,
@@ -399,6 +400,10 @@ class RowCostPoint(OperatingPoint):
     money: MoneySweep = None  # type: ignore[assignment]  # never None once it is made
     rows: RowCosts | None = None
     uniform: Uniform | None = None
+
+    def stability(self, n: int = 200, *, seed: int = 0) -> Stability:  # noqa: ARG002
+        """Not available: the samples would need calibrators of their own."""
+        raise UndefinedError(Undefined("stability", "is not available where costs differ by row"))
 
     @property
     def costs(self) -> Costs:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from math import inf, isinf, nan
 from numbers import Real
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -23,6 +23,7 @@ from sklearn.utils.validation import (
 
 from cutscore.calibration import calibrate
 from cutscore.calibration.inverse import lowest_score
+from cutscore.comparison.row_costs import choose_by_row
 from cutscore.comparison.rows import units
 from cutscore.core.errors import CutscoreError, DataError
 from cutscore.core.findings.arguments import BadArgument
@@ -62,7 +63,9 @@ class DecisionClassifier(LogOdds, ClassifierWrapper):
     aim : Aim, Costs, str or callable, optional
         What the threshold is chosen for, as for :func:`cutscore.choose`; an :class:`cutscore.Aim`
         has limits, a prior and a confidence as well. Without one the more probable class is
-        predicted, as by classifiers of scikit-learn.
+        predicted, as by classifiers of scikit-learn. Costs may differ by row, as in
+        ``Costs(fp=4, fn="0.8*amount")``: the columns that they name are those of X, or ``amount``
+        of ``fit`` and ``predict``.
     cv : int, float, splitter, iterable or "prefit", default 5
         A number of folds, a splitter, or pairs of indices that hold out each row once; a float is
         the share of rows in a single held-out set. ``"prefit"``: the estimator is fitted already,
@@ -147,6 +150,7 @@ class DecisionClassifier(LogOdds, ClassifierWrapper):
         y: ArrayLike,
         sample_weight: ArrayLike | None = None,
         groups: ArrayLike | None = None,
+        amount: ArrayLike | None = None,
         **params: object,
     ) -> Self:
         """Cross-fit the classifier, choose the threshold, and fit the classifier to all rows.
@@ -163,17 +167,23 @@ class DecisionClassifier(LogOdds, ClassifierWrapper):
         groups : array-like of shape (n_samples,), optional
             Cluster ids, for splitters such as ``GroupKFold``. Limits with a confidence then hold
             for clusters.
+        amount : array-like of shape (n_samples,), optional
+            The column ``amount`` that costs of each row name, if X does not have it.
         **params
             Further arguments of the classifier's ``fit``, or what scikit-learn's metadata routing
             hands to it and to the splitter.
         """
-        X, y, groups = indexable(X, y, groups)
+        X, y, groups, amount = indexable(X, y, groups, amount)
         if not _num_samples(X):
             raise ValueError("DecisionClassifier needs rows; X has 0 sample(s).")
         weight = None if sample_weight is None else _check_sample_weight(sample_weight, X)
         labels, self.classes_, last = two_classes("DecisionClassifier", y, weight)
         aim = as_aim(Costs(fp=1, fn=1) if self.aim is None else self.aim)
         aim.needs_one_cut(LABELS, _HINT)
+        costs = None if aim.costs is None or not aim.costs.by_row else aim.costs
+        columns = None if costs is None else _columns(costs, X, amount)
+        if costs is None and amount is not None:
+            params["amount"] = amount  # the classifier's own
         positive = self._positive(aim)
         is_positive = last if positive == self.classes_[-1] else ~last
         estimator, prefit = self._inner(), self._prefit
@@ -195,6 +205,13 @@ class DecisionClassifier(LogOdds, ClassifierWrapper):
         self._adopt_features(self.estimator_)
         rows = np.concatenate(held_out)
         every = np.concatenate(scores)
+        if columns is not None:
+            choice = _RowChoice(aim, is_positive, weight, columns, groups)
+            self.policy_ = self._row_policy(choice, every, rows, positive, len(held_out))
+            self.thresholds_by_fold_ = np.array(
+                [choice.threshold(*fold) for fold in zip(scores, held_out, strict=True)]
+            )
+            return self
         if aim.confidence is not None and groups is not None:
             clusters = _safe_indexing(groups, rows)
             aim = replace(aim, units=units(is_positive[rows], every, np.asarray(clusters)))
@@ -251,8 +268,9 @@ class DecisionClassifier(LogOdds, ClassifierWrapper):
         fitter = CrossFitter(self.estimator_, self.classes_, positive, self._responses(), {})
         return fitter.scores(self.estimator_, X)
 
-    def decision_function(self, X: MatrixLike) -> Floats:
-        """How far each score is above the threshold; rows are in the order of their scores.
+    def decision_function(self, X: MatrixLike, amount: ArrayLike | None = None) -> Floats:
+        """How far each score is above the threshold; rows are in the order of their scores. Where
+        costs differ by row it is the gap between the odds of a row and its costs, as logarithms.
 
         As everywhere in scikit-learn, the sign is the decision for the second of ``classes_``. A
         threshold of ±inf decides alike about all rows, so scores are mapped monotonically to one
@@ -262,8 +280,12 @@ class DecisionClassifier(LogOdds, ClassifierWrapper):
         ----------
         X : array-like or sparse matrix of shape (n_samples, n_features)
             Features.
+        amount : array-like of shape (n_samples,), optional
+            As for :meth:`fit`.
         """
-        above = _above(self.scores(X), self.threshold_)
+        scores, columns = self.scores(X), self._row_columns(X, amount)
+        scores = scores if columns is None else self.policy_.row_gaps(scores, columns)
+        above = _above(scores, self.threshold_)
         return above if self._positive_is_last else -above
 
     def log_odds(self, X: MatrixLike) -> Floats:
@@ -281,18 +303,26 @@ class DecisionClassifier(LogOdds, ClassifierWrapper):
         odds = self.log_odds(X)
         return odds if self._positive_is_last else -odds
 
-    def predict(self, X: MatrixLike) -> NDArray[Any]:
+    def predict(self, X: MatrixLike, amount: ArrayLike | None = None) -> NDArray[Any]:
         """The positive label iff the score is at least the threshold.
 
         Parameters
         ----------
         X : array-like or sparse matrix of shape (n_samples, n_features)
             Features.
+        amount : array-like of shape (n_samples,), optional
+            As for :meth:`fit`.
         """
         check_is_fitted(self)
-        flagged = self.policy_.decide(self.scores(X))
+        flagged = self.policy_.decide(self.scores(X), columns=self._row_columns(X, amount))
         last = flagged if self._positive_is_last else ~flagged
         return np.asarray(self.classes_[last.astype(np.intp)])
+
+    def _row_columns(self, X: MatrixLike, amount: ArrayLike | None) -> dict[str, ArrayLike] | None:
+        """The columns that costs of each row are computed from; None if costs are the same."""
+        check_is_fitted(self)
+        costs = self.policy_.aim.costs
+        return _columns(costs, X, amount) if costs is not None and costs.by_row else None
 
     @property
     def _positive_is_last(self) -> bool:
@@ -358,6 +388,35 @@ class DecisionClassifier(LogOdds, ClassifierWrapper):
         to_split = {} if groups is None else {"groups": groups}
         return Bunch(estimator=Bunch(fit=to_fit), splitter=Bunch(split=to_split))
 
+    def _row_policy(
+        self,
+        choice: _RowChoice,
+        scores: Floats,
+        rows: NDArray[np.intp],
+        positive: bool | float | str,
+        folds: int,
+    ) -> Policy:
+        """The policy by the costs of each row."""
+        y, options = choice.of(rows)
+        calibrator = calibrate_scores(sweep(y, scores, options["weight"]), self.calibration)
+        return Policy.choose_by_row(
+            *(y, scores, choice.aim),
+            **options,
+            calibrator=calibrator if calibrator.monotone else "isotonic",
+            threshold=self.threshold,
+            labels=self._labels(positive),
+            provenance=self._provenance(folds),
+        )
+
+    def _labels(self, positive: bool | float | str) -> Labels:
+        return Labels(positive, next(one for one in self.classes_.tolist() if one != positive))
+
+    def _provenance(self, folds: int) -> Provenance:
+        name = type(self.estimator_).__name__
+        return Provenance(
+            f"{name}, held out" if folds == 1 else f"{name}, out-of-fold in {folds} folds"
+        )
+
     def _policy(self, s: Sweep, aim: Aim, positive: bool | float | str, folds: int) -> Policy:
         calibrator = calibrate_scores(s, self.calibration)
         if not calibrator.monotone:
@@ -366,16 +425,13 @@ class DecisionClassifier(LogOdds, ClassifierWrapper):
         if threshold is None and self.aim is None:
             # A probability above ½, by more than rounding: at ½ itself argmax takes the first.
             threshold = lowest_score(calibrator, 1e-12 - log_odds(s.prevalence))
-        negative = next(label for label in self.classes_.tolist() if label != positive)
-        name = type(self.estimator_).__name__
-        made = f"{name}, held out" if folds == 1 else f"{name}, out-of-fold in {folds} folds"
         return Policy.choose(
             s,
             aim,
             calibrator=calibrator,
             threshold=threshold,
-            labels=Labels(positive, negative),
-            provenance=Provenance(made),
+            labels=self._labels(positive),
+            provenance=self._provenance(folds),
         )
 
     def get_metadata_routing(self) -> MetadataRouter:
@@ -397,6 +453,46 @@ class DecisionClassifier(LogOdds, ClassifierWrapper):
 
 
 _HINT = "Use policy_.revised(costs=...) and its decide(model.scores(X))."
+
+
+def _columns(costs: Costs, X: MatrixLike, amount: ArrayLike | None) -> dict[str, ArrayLike]:
+    """The columns that costs name: those of X, or ``amount``."""
+    names = list(getattr(X, "columns", ()))
+    given: dict[str, ArrayLike] = {} if amount is None else {"amount": amount}
+    frame: Any = X
+    found = given | {name: frame[name] for name in costs.columns if name in names}
+    absent = [name for name in costs.columns if name not in found]
+    if absent:
+        rule = f"name columns of X, or amount, which fit and predict take; not {absent[0]!r}"
+        raise DataError(BadArgument("aim", rule, repr(costs), subject="costs of each row"))
+    return found
+
+
+class _RowChoice(NamedTuple):
+    """What is chosen by the costs of each row, on some of the rows or all."""
+
+    aim: Aim
+    positive: NDArray[np.bool_]
+    weight: Floats | None
+    columns: dict[str, ArrayLike]
+    groups: ArrayLike | None
+
+    def of(self, rows: NDArray[np.intp]) -> tuple[NDArray[np.bool_], dict[str, Any]]:
+        """Labels and options of these rows."""
+        clusters = self.groups if self.aim.confidence is not None else None
+        return self.positive[rows], {
+            "columns": {name: np.asarray(c)[rows] for name, c in self.columns.items()},
+            "weight": None if self.weight is None else self.weight[rows],
+            "unit": None if clusters is None else np.asarray(_safe_indexing(clusters, rows)),
+        }
+
+    def threshold(self, scores: Floats, rows: NDArray[np.intp]) -> float:
+        """The threshold of one fold alone; nan if it has one class."""
+        y, options = self.of(rows)
+        try:
+            return choose_by_row(y, scores, self.aim.on_rows, **options).threshold
+        except CutscoreError:
+            return nan
 
 
 def _sweep(
