@@ -533,7 +533,7 @@ class Policy(Card):
         ...     y, score, cs.Costs(fp=4, fn="amount"), {"amount": amount}, calibrator="platt"
         ... )
         >>> p.rule
-        'flag if LLR(score) + ln(amount / 4) ≥ 3.266, that is, if odds × amount ≥ 1.098 × 4'
+        'flag if LLR(score) + ln(amount / 4) ≥ 3.255, that is, if odds × amount ≥ 1.086 × 4'
         >>> p.decide([1.5, 1.5], columns={"amount": [20, 2000]})
         array([False,  True])
         """
