@@ -688,7 +688,7 @@ def test_bad_prior(prior: Any) -> None:
         ({"fp": 1, "fn": 1, "tp": -2}, r"a miss \(fn \+ tp\) must cost at least 0, got -1"),
         ({"fp": 0, "fn": 0}, "costs must be above 0 for at least one error"),
         ({"fp": math.nan, "fn": 1}, "the cost fp must be a finite number, up to 1e100, got nan"),
-        ({"fp": 1, "fn": "20"}, "the cost fn must .*, got '20'"),
+        ({"fp": 1, "fn": "20 EUR"}, "a cost must be a number, or a formula .*, got '20 EUR'"),
         ({"fp": 1, "fn": 10**400}, "the cost fn must be a finite number, up to 1e100, got 1000"),
     ],
 )

@@ -442,7 +442,7 @@ def test_costs_of_each_row() -> None:
     frame = pd.DataFrame({"a": X[:, 0], "amount": amount})
     by_frame = DecisionClassifier(LogisticRegression(max_iter=1000), aim=costs).fit(frame, y)
     assert by_frame.predict(frame).any()
-    with sklearn.config_context(enable_metadata_routing=True):
+    with config_context(enable_metadata_routing=True):
         step = DecisionClassifier(LogisticRegression(), aim=costs)
         step = step.set_fit_request(amount=True).set_predict_request(amount=True)
         whole = make_pipeline(StandardScaler(), step).fit(X, y, amount=amount)

@@ -391,10 +391,10 @@ class RowCostPoint(OperatingPoint):
     --------
     >>> import cutscore as cs
     >>> y, score = [1, 0, 1, 0, 0, 1], [0.9, 0.8, 0.6, 0.4, 0.3, 0.2]
-    >>> amount = [20, 10, 500, 30, 900, 5]
+    >>> amount = [20, 10, 500, 3, 2, 5]
     >>> p = cs.choose_by_row(y, score, cs.Costs(fp=4, fn="amount"), {"amount": amount})
     >>> p.total, p.baselines
-    (12.0, {'flag none': 525.0, 'flag all': 12.0})
+    (4.0, {'flag none': 525.0, 'flag all': 12.0})
     """
 
     money: MoneySweep = None  # type: ignore[assignment]  # never None once it is made
