@@ -780,10 +780,22 @@ def of_normal_rows() -> Any:
     return summarise_policy(cs.Policy.choose(cs.sweep(y, x), aim))
 
 
+def of_costs_by_row() -> Any:
+    y, x = rows(1500, 0.2, 7)
+    column = "an amount" + "x" * 99
+    amount = np.random.default_rng(2).lognormal(3, 1, len(y)).round(2)
+    costs = cs.Costs(fp=4, fn=f'"{column}" + 5')
+    p = cs.Policy.choose_by_row(
+        y, x, costs, {column: amount}, calibrator="platt", subject_to="fpr <= 30 %"
+    )
+    return summarise_policy(p)
+
+
 OF_POLICIES = {
     "common": lambda: of_groups(["de", "fr", "x" * 99], each="fpr <= 9 %"),
     "own": lambda: of_groups(["de", "fr", "x" * 99], thresholds="group", gap="fpr <= 9 %"),
     "normal": of_normal_rows,
+    "by row": of_costs_by_row,
 }
 
 
@@ -802,7 +814,7 @@ def test_pages_of_policies(open_page: Any, kind: str, width: int, theme: str) ->
     assert all(page(f"document.getElementById('{one}').innerText") for one in ids)
     drawn = "[...document.querySelectorAll('.bygroup .span')].map(p => p.getBBox().width)"
     spans = page(drawn)
-    assert len(spans) == (0 if kind == "normal" else 12)
+    assert len(spans) == (12 if kind in ("common", "own") else 0)
     assert all(0 <= one <= 1000 for one in spans)
 
 

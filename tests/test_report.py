@@ -527,6 +527,12 @@ SCHEMA: dict[str, Any] = {
         {"limit": str, "holds": bool, "counts": str, "period": str, "periods": int,
          "column": str, "most": float, "count": float}
     ],
+    "row_costs": {
+        "rule": str, "threshold": float, "factor": float, "uniform_threshold": float,
+        "value": float, "flagged": float,
+        "rows": [{"rule": str, "cost": ESTIMATE, "saving": ESTIMATE, "total": float}],
+        "per_period": {"period": str, "periods": int, "cost": float},
+    },
 }  # fmt: skip
 
 

@@ -468,7 +468,7 @@ class RowCostPoint(OperatingPoint):
         return self.money.trivial(self.question.prior)
 
     @property
-    def simpler_costs(self) -> dict[str, float] | None:
+    def simpler_costs(self) -> dict[str, float]:
         """The same, and of the best single threshold on the score: what that is expected to cost on
         new rows, where it is known."""
         out = dict(self.money.trivial(self.question.prior))
@@ -582,10 +582,11 @@ class RowCostPoint(OperatingPoint):
     def expect_per_period(self, *, level: float = 0.95) -> Expected | None:
         """What a period costs on new rows, with its interval over periods; None if the period of
         each row is not known."""
-        periods, chosen = self.question.periods, self.chosen
-        if periods is None or not isinstance(chosen, CrossFit):
+        periods = self.question.periods
+        if periods is None or self.rows is None:
             return None
-        return chosen.per_period(len(periods), level)
+        chosen = self.chosen
+        return chosen.per_period(len(periods), level) if isinstance(chosen, CrossFit) else None
 
     def as_given(self, goal: Objective, level: float = 0.95, method: str | None = None) -> Expected:
         """A measure with its interval as at a threshold that was given, not chosen."""

@@ -76,13 +76,14 @@ class Verdict:
         return self.findings[0] if self.findings else None
 
 
-def judge(
+def judge(  # noqa: PLR0913 - options have names
     p: OperatingPoint,
     *,
     auc: Interval | None = None,
     score: str = "score",
     reverse: bool = False,
     probability: float | None = None,
+    scores: Sweep | None = None,
 ) -> Verdict:
     """Judge an operating point: is the score better than chance, do the limits hold, are there
     enough rows, does it beat flagging everything or nothing?
@@ -99,6 +100,8 @@ def judge(
         Whether low scores mean positive, so that ``p`` is of ``-score``.
     probability : float, optional
         The calibrated probability at the threshold, to be named beside it.
+    scores : Sweep, optional
+        The sweep of the score, where the threshold is on something else.
 
     Examples
     --------
@@ -109,10 +112,11 @@ def judge(
     ('unusable', 'Too few positives: 2', ['few-rows', 'few-rows', 'no-better-than-chance'])
     """
     level = p.question.level
+    s = p.sweep if scores is None else scores
     if auc is None:
         with suppress(UndefinedError):
-            auc = auc_interval(p.sweep, level=level)
-    if faults := tuple(_faults(p, auc, score, reverse)):
+            auc = auc_interval(s, level=level)
+    if faults := tuple(_faults(p, s, auc, score, reverse)):
         return Verdict(State.UNUSABLE, _reason(faults[0], level), faults)
     doubts = tuple(_doubts(p))
     state = State.UNPROVEN if doubts else State.USABLE
@@ -170,9 +174,11 @@ def judge_groups(  # noqa: PLR0913 - options have names
     return Verdict(State.USABLE, rule)
 
 
-def _faults(p: OperatingPoint, auc: Interval | None, score: str, reverse: bool) -> Iterator[Notice]:
+def _faults(
+    p: OperatingPoint, s: Sweep, auc: Interval | None, score: str, reverse: bool
+) -> Iterator[Notice]:
     """What rules the threshold out."""
-    yield from _score_faults(p.sweep, p.question, auc, score, reverse)
+    yield from _score_faults(s, p.question, auc, score, reverse)
     if not p.feasible:
         limits = tuple(limit.text for limit in p.question.limits)
         if p.given:

@@ -346,6 +346,13 @@ class ScoreEvidence:
     """Of groups; else it follows from the point."""
     cuts: Sequence[int] = ()
     """Cuts that a picture must show, beside those of the point."""
+    scores: Sweep | None = None
+    """The sweep of the score, where the cut is on something else."""
+
+    @property
+    def sweep(self) -> Sweep:
+        """The sweep of the score."""
+        return self.point.sweep if self.scores is None else self.scores
 
 
 def summary_of(  # noqa: PLR0913 - what a report shows beside the scores
@@ -359,8 +366,8 @@ def summary_of(  # noqa: PLR0913 - what a report shows beside the scores
     source: str = "",
 ) -> Summary:
     """The summary of scores whose sweeps, cuts and intervals are known."""
-    sweeps = {one.name: one.point.sweep for one in evidence}
-    first = evidence[0].point.sweep
+    sweeps = {one.name: one.sweep for one in evidence}
+    first = evidence[0].sweep
     # Pages of many scores, or of weights, which have more digits than counts, stay small.
     detail = min(1.0, max(0.25, (4 if first.weighted else 8) / len(sweeps)))
     out = Summary(
@@ -382,7 +389,7 @@ def summary_of(  # noqa: PLR0913 - what a report shows beside the scores
 
 def _score_summary(one: ScoreEvidence, aim: Aim, detail: float) -> ScoreSummary:
     point, calibrator, reverse = one.point, one.calibrator, one.reverse
-    s, level = point.sweep, aim.level
+    s, level = one.sweep, aim.level
     prior = s.prevalence if aim.prior is None else aim.prior
     forecast = _forecast(s, calibrator, one.forecast, reverse)
     h, low, high = hull(s), float(s.threshold[-1]), float(s.threshold[0])
@@ -390,10 +397,11 @@ def _score_summary(one: ScoreEvidence, aim: Aim, detail: float) -> ScoreSummary:
     p = forecast if forecast is not None else s if probabilities else None
     # Bands of rows would be too narrow for clusters.
     of_rows = None if one.clustered else level
-    drawn = trace(s, h, *point.cut_indices, *one.cuts, level=of_rows, detail=detail)
+    own = point.cut_indices if one.scores is None else ()
+    drawn = trace(s, h, *own, *one.cuts, level=of_rows, detail=detail)
     turn = -1.0 if reverse else 1.0
     at = None
-    if calibrator is not None and np.isfinite(point.threshold):
+    if calibrator is not None and one.scores is None and np.isfinite(point.threshold):
         at = float(calibrator.probability(turn * point.threshold, prior))
     # Of clusters that tell no interval the AUC may be anything.
     span = Interval(0.0, 1.0, level) if one.clustered and one.auc is None else one.auc
@@ -412,7 +420,7 @@ def _score_summary(one: ScoreEvidence, aim: Aim, detail: float) -> ScoreSummary:
         hull_auc=h.auc,
         point=point,
         verdict=one.verdict
-        or judge(point, auc=span, score=one.name, reverse=reverse, probability=at),
+        or judge(point, auc=span, score=one.name, reverse=reverse, probability=at, scores=s),
         probability=at,
         measures=_measures(point, level),
         trace=drawn,
@@ -441,10 +449,12 @@ def _score_summary(one: ScoreEvidence, aim: Aim, detail: float) -> ScoreSummary:
 
 
 def threshold_probability(aim: Aim, prior: float) -> float:
-    """λ₋ / (λ₊ + λ₋) of the costs; without costs the share of positives, so that both classes weigh
-    the same."""
+    """λ₋ / (λ₊ + λ₋) of the costs; without costs, or if they differ by row, the share of positives,
+    so that both classes weigh the same."""
     c = aim.costs
-    return c.probability if c is not None and c.on_negatives and c.on_positives else prior
+    if c is None or c.by_row:
+        return prior
+    return c.probability if c.on_negatives and c.on_positives else prior
 
 
 def digest(sweeps: Iterable[Sweep]) -> str:

@@ -126,7 +126,7 @@ def histograms(summary: Summary) -> Chart:
         lines: list[Line] = []
         if summary.group_results is not None and summary.own_thresholds:
             lines += _thresholds(one, summary.group_results)
-        else:
+        elif summary.on_score:
             lines.append(_flagged_area(place(one)))
         if summary.asked.three_way:
             lines.insert(0, _flagged_area(place(one, review=True), "reviewed"))
@@ -148,7 +148,7 @@ def histograms(summary: Summary) -> Chart:
                 axis_ticks(t.axis, one.reverse),
                 ticks,
                 lines,
-                threshold=place(one),
+                threshold=place(one) if summary.on_score else None,
                 review=place(one, review=True) if summary.asked.three_way else None,
                 of=k,
                 note=_clipping_note(one),
@@ -258,7 +258,7 @@ def draw_roc(summary: Summary) -> Chart:
         own += (Line("hull", path(x[at], y[at])), Line("curve", path(x, y)))
         lines.append(own)
     c, three_way = summary.scores[0].point.confusion, summary.asked.three_way
-    one_threshold = not (three_way or summary.own_thresholds)
+    one_threshold = summary.on_score and not three_way
     marks = [Mark("roc", float(c.fpr), float(c.recall))]
     if three_way:
         marks.append(Mark("roc-review", 1 - float(c.specificity), 1 - float(c.fnr)))
@@ -517,6 +517,60 @@ def draw_by_group(summary: Summary, measure: str) -> Chart:
 
 def _ends(e: Estimate) -> tuple[float, ...]:
     return (e.value,) if e.interval is None else (e.value, *e.interval)
+
+
+# --------------------------------------------------------------------------------------- in money
+
+
+def draw_money(summary: Summary) -> Chart:
+    """What decisions by the costs of each row cost, by the share of cases that is flagged."""
+    m = summary.row_costs
+    assert m is not None
+    costs = {one.name: 1000 * one.cost.value for one in m.rows}
+    span = m.rows[0].cost.times(1000).interval if m.expected else None
+    drawn = 1000 * m.curve.cost
+    ends: list[float] = [*costs.values(), *drawn.tolist()]
+    if span is not None:
+        ends += span.low, span.high
+    low, high = min(0.0, *ends), 1.05 * max(ends)
+    high = high if high > low else low + 1.0
+
+    def up(cost: float) -> float:
+        return (cost - low) / (high - low)
+
+    def level(cost: float) -> int:
+        return 1000 - _whole(up(cost))
+
+    lines, across, legend = [], _whole(m.flagged), [Swatch("line", "on these rows", 0)]
+    if "uniform" in costs:
+        lines.append(Line("guide", f"M0,{level(costs['uniform'])}H1000"))
+        single = f"best single threshold: {number_text(costs['uniform'])}"
+        legend.append(Swatch("line dashed", single))
+    if span is not None:
+        lines.append(Line("whisker", f"M{across},{level(span.low)}V{level(span.high)}"))
+        words = f"expected on new rows, {100 * summary.asked.level:g} % CI"
+        legend.append(Swatch("line whisker", words))
+    panel = Panel(
+        "Flagged",
+        "Cost per 1,000 cases",
+        [Tick(k / 5, f"{20 * k} %") for k in range(6)],
+        [Tick(up(v), f"{v:,.6g}") for v in _round(low, high, 5)],
+        lines,
+        [(0, [Line("curve", path(m.curve.flagged, (drawn - low) / (high - low)))])],
+        [Mark("money", m.flagged, up(1000 * m.here))],
+    )
+    said = [
+        f"Cost per 1,000 cases by the share flagged, from {number_text(float(drawn[0]))} where "
+        f"nothing is flagged to {number_text(float(drawn[-1]))} where everything is. These "
+        f"decisions flag {per_cent(m.flagged)} and cost {number_text(1000 * m.here)}."
+    ]
+    if "uniform" in costs:
+        said.append(f"The best single threshold costs {number_text(costs['uniform'])}.")
+    note = (
+        "Cases are flagged in the order of how much flagging pays. The dot is these decisions on "
+        "these rows."
+    )
+    return Chart("money", "Cost by share flagged", [panel], note, legend, " ".join(said))
 
 
 # --------------------------------------------------------------------------------- the probability

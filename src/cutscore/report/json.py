@@ -17,6 +17,7 @@ from cutscore.decision.choice import (
     expectation,
     rule_of,
 )
+from cutscore.decision.row_costs import RowCostPoint
 from cutscore.decision.verdict import Verdict
 from cutscore.measures.aim import Aim
 from cutscore.report.summary import (
@@ -29,6 +30,7 @@ from cutscore.report.summary import (
     Learners,
     NormalSummary,
     PeriodLimit,
+    RowCostResults,
     ScoreSummary,
     Summary,
     group_means,
@@ -83,6 +85,7 @@ def as_dict(summary: Summary, on: Surface) -> dict[str, Any]:
             if summary.group_results is None
             else _group_results(summary.group_results),
             "period_limits": [_period_limit(one) for one in summary.periods],
+            "row_costs": None if summary.row_costs is None else _row_costs(summary.row_costs),
         }
     )
     return out
@@ -217,6 +220,29 @@ def _group_results(g: GroupResults) -> dict[str, Any]:
     }
 
 
+def _row_costs(m: RowCostResults) -> dict[str, Any]:
+    return {
+        "rule": m.rule,
+        "threshold": m.threshold,
+        "factor": m.factor,
+        "uniform_threshold": m.uniform,
+        "value": m.here,
+        "flagged": m.flagged,
+        "rows": [
+            {
+                "rule": one.name.replace(" ", "_"),
+                "cost": _estimate(one.cost),
+                "saving": None if one.saving is None else _estimate(one.saving),
+                "total": one.total,
+            }
+            for one in m.rows
+        ],
+        "per_period": None
+        if m.per_period is None
+        else dict(zip(("period", "periods", "cost"), m.per_period, strict=True)),
+    }
+
+
 def _period_limit(one: PeriodLimit) -> dict[str, Any]:
     return {
         "limit": one.limit,
@@ -242,6 +268,8 @@ def _point(one: ScoreSummary, level: float) -> dict[str, Any]:
     rule, threshold = rule_of(p, one.reverse)
     if isnan(p.threshold):
         rule, threshold = "by group", None
+    elif isinstance(p, RowCostPoint):
+        rule, threshold = "by row", None
     expected = expectation(p, p.question.goal, level)
     return {
         "rule": rule,

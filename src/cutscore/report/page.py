@@ -26,7 +26,13 @@ from cutscore.decision.verdict import State
 from cutscore.measures.confusion import Confusion, count_text
 from cutscore.measures.registry import WORDS, is_rate
 from cutscore.policy.words import promise_name
-from cutscore.report.charts import COLOURS, MOST_GROUPS, histograms, normal_histogram
+from cutscore.report.charts import (
+    COLOURS,
+    MOST_GROUPS,
+    draw_money,
+    histograms,
+    normal_histogram,
+)
 from cutscore.report.registry import charts, charts_by_group
 from cutscore.report.scenario import (
     given_costs,
@@ -125,23 +131,29 @@ def render(
     one = summary.scores[0]
     ratios, ratio_at = ratio_steps(start_ratio(summary))
     priors, prior_at = prior_steps(summary)
-    own = summary.own_thresholds
+    own, by_row = summary.own_thresholds, summary.row_costs is not None
     return environment.get_template("page.html").render(
         shared,
-        # A threshold for each group is no point on a slider.
-        interactive=not own,
+        # A threshold for each group or row is no point on a slider.
+        interactive=summary.on_score,
         own=own,
-        at_threshold="At these thresholds" if own else "At this threshold",
+        by_row=by_row,
+        at_threshold="Rates of these decisions"
+        if by_row
+        else "At these thresholds"
+        if own
+        else "At this threshold",
+        money_chart=draw_money(summary) if by_row else None,
         by_group=None if summary.group_results is None else _by_group(summary),
         script=script,
         # No script but ours runs, and nothing is fetched, whatever the data say.
         script_hash=b64encode(sha256(script.encode()).digest()).decode("ascii"),
-        data=None if own else script_data(summary),
+        data=script_data(summary) if summary.on_score else None,
         one=one,
         texts=start_texts(summary, one),
         unusable=one.verdict.state is State.UNUSABLE,
         rows_text=rows_text(summary),
-        costs_given=given_costs(summary) is not None,
+        costs_given=by_row or given_costs(summary) is not None,
         ratios=ratios,
         ratio_at=ratio_at,
         priors=priors,
@@ -327,7 +339,7 @@ def _tables(summary: Summary) -> list[tuple[list[str], list[list[str]]]]:
             "negatives passed": "tn",
         }
     which = "threshold for blocking" if summary.asked.three_way else "threshold"
-    if not summary.own_thresholds:
+    if summary.on_score:
         rows.append((which, [threshold_text(one) for one in scores]))
     for word, cell in words.items():
         rows.append((word, [count_text(getattr(one.point.confusion, cell)) for one in scores]))

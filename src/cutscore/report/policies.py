@@ -12,8 +12,9 @@ from cutscore.calibration.calibrators import Affine, Chain
 from cutscore.core.findings.base import PAGE, shown
 from cutscore.core.interval import Interval
 from cutscore.core.names import quote_if_spaced
-from cutscore.decision.choice import OperatingPoint, Promised, headline
+from cutscore.decision.choice import OperatingPoint, Promised, headline, limit_lines
 from cutscore.decision.normal import is_normal
+from cutscore.decision.row_costs import RowCostPoint
 from cutscore.decision.verdict import judge, judge_groups
 from cutscore.detector import Detector, LinearScorer, NumberTerm
 from cutscore.detector.artefact import as_text
@@ -25,16 +26,18 @@ from cutscore.measures.limits import parse_limit
 from cutscore.policy import Policy
 from cutscore.report.analysis import ScoreEvidence, digest, normal_notices, summary_of
 from cutscore.report.summary import (
+    CostOfRule,
     Estimate,
     GroupResult,
     GroupResults,
     Importance,
     NormalSummary,
     PeriodLimit,
+    RowCostResults,
     Summary,
     Weight,
 )
-from cutscore.report.traces import histogram
+from cutscore.report.traces import histogram, money_trace
 from cutscore.sweeps.sweep import Sweep
 
 _RUNS = "runs of scores from one class are merged in the evidence and drawn at their lowest score"
@@ -66,14 +69,16 @@ def summarise_policy(d: Detector | Policy, source: str = "") -> Summary | Normal
     s.needs_both_classes("a report")
     c = p.needs_calibrator("a report")
     auc, results = _auc(d), None if p.groups is None else _group_results(p)
+    by_row = p.row_costs is not None
     evidence = ScoreEvidence(
         t.learner or p.score,
-        _group_total(p) if p.cuts.groups else _point(p),
+        _group_total(p) if p.cuts.groups else p.point if by_row else _point(p),
         auc,
         # A policy's calibrator takes what rises with the chance of a positive.
         Chain((Affine(-1.0, 0.0), c)) if p.reverse else c,
         reverse=p.reverse,
         clustered=p.evidence.units is not None or p.evidence.periods is not None,
+        scores=_drawn(s) if by_row else None,
     )
     if results is not None:
         verdict = judge_groups(
@@ -101,6 +106,7 @@ def summarise_policy(d: Detector | Policy, source: str = "") -> Summary | Normal
         importances=importances_of(d),
         group_results=results,
         periods=_periods(p),
+        row_costs=_row_cost_results(p) if by_row else None,
     )
 
 
@@ -200,6 +206,39 @@ def _group_results(p: Policy) -> GroupResults:
         point.status,
         tuple(point.limit_lines),
         g.pooled,
+    )
+
+
+def _row_cost_results(p: Policy) -> RowCostResults:
+    """What decisions by the costs of each row cost, beside simpler ones."""
+    point = p.point
+    assert isinstance(point, RowCostPoint)
+    expected, known = point.expected, p.evidence.periods
+    cost = Estimate(point.value) if expected is None else Estimate.of(expected)
+    totals = {"decisions": point.total} | point.baselines if p.aim.prior is None else {}
+    rows = [CostOfRule("decisions", cost, None, totals.get("decisions"))]
+    for name, other in point.simpler_costs.items():
+        saved = None if name == "uniform" else point.expect_saving(name, level=p.aim.level)
+        saving = Estimate(other - cost.value) if saved is None else Estimate.of(saved)
+        rows.append(CostOfRule(name, Estimate(other), saving, totals.get(name)))
+    curve, uniform, per_period = point.curve, point.uniform, None
+    if known is not None and totals:
+        unit = next((limit.period for limit in p.aim.limits if limit.period), "period")
+        per_period = (unit, known.number, point.total / known.number)
+    rule = point.rule_text(reverse=p.reverse)
+    return RowCostResults(
+        rule[0].upper() + rule[1:],
+        point.threshold,
+        point.factor,
+        # The evidence has that of what rises with the chance of a positive.
+        None if uniform is None else 0.0 - uniform.threshold if p.reverse else uniform.threshold,
+        tuple(rows),
+        point.value,
+        float(curve.flagged[point.cut]),
+        money_trace(curve, point.cut),
+        expected is not None,
+        tuple(limit_lines(point)),
+        per_period,
     )
 
 

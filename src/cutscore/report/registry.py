@@ -25,13 +25,13 @@ class PageChart(NamedTuple):
     draw: Callable[[Summary], Chart]
     one_threshold: bool = False
     """Whether it is about a single threshold, so that it is left out if there are two, or one for
-    each group."""
+    each group or row."""
     of_grid: bool = False
     """Whether it needs the grid of a model with two features."""
 
     def applies(self, summary: Summary) -> bool:
         """Whether the page of this summary has it."""
-        several = summary.asked.three_way or summary.own_thresholds
+        several = summary.asked.three_way or not summary.on_score
         fits = not (self.one_threshold and several)
         return fits and not (self.of_grid and summary.grid is None)
 

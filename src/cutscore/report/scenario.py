@@ -65,9 +65,11 @@ def _plain(x: float) -> Any:
 
 
 def given_costs(summary: Summary) -> Costs | None:
-    """The costs that were given, if they have a ratio."""
+    """The costs that were given, if they have a ratio: that of all rows."""
     costs = summary.asked.costs
-    return costs if costs is not None and costs.on_negatives and costs.on_positives else None
+    if costs is None or costs.by_row:
+        return None
+    return costs if costs.on_negatives and costs.on_positives else None
 
 
 def _page_costs(summary: Summary) -> Costs:
@@ -167,12 +169,13 @@ def _worth(summary: Summary, one: ScoreSummary) -> str:
     """The value of what was aimed at, as it is expected on new rows."""
     p, level = one.point, summary.asked.level
     text = _capitalised(value_text(p, level, cases=1000))
-    if summary.baselines is None:
+    simpler = p.simpler_costs
+    if simpler is None:
         return text
     found = expectation(p, p.question.goal, level)
     cost = p.value if found is None else found.value
-    alike = {name: 1000 * one for name, one in summary.baselines.items()}
-    return f"{text}; {baselines_text(alike, 1000 * cost)}"
+    others = {name: 1000 * one for name, one in simpler.items()}
+    return f"{text}; {baselines_text(others, 1000 * cost)}"
 
 
 def _capitalised(text: str) -> str:
@@ -209,7 +212,7 @@ def start_texts(summary: Summary, one: ScoreSummary) -> dict[str, str]:
         "review-sense": f"Review scores {side}",
         "settings": (
             f"{costs if given_costs(summary) else ''}Prevalence {share_text(summary.prior)} %"
-            f"{'' if summary.own_thresholds else f', threshold {threshold_text(one)}'}."
+            f"{f', threshold {threshold_text(one)}' if summary.on_score else ''}."
         ),
     }
     masses = (
@@ -226,7 +229,9 @@ def start_texts(summary: Summary, one: ScoreSummary) -> dict[str, str]:
             out[f"{cell}-share"] = per_cent(float(mass) / float(of))
     for name in measures_of(p.question):
         out[name] = measure_text(name, float(getattr(d, name)))
-    out["cost"] = number_text(1000 * float(_page_costs(summary)(d)))
+    by_row = summary.row_costs is not None
+    cost = p.value if by_row else float(_page_costs(summary)(d))
+    out["cost"] = number_text(1000 * cost)
     return out | expected_texts(summary, one)
 
 

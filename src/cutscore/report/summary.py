@@ -17,6 +17,7 @@ from cutscore.core.interval import Interval
 from cutscore.core.numbers import estimate_text, number_text
 from cutscore.decision.choice import OperatingPoint, extreme
 from cutscore.decision.groups import GroupStatus
+from cutscore.decision.row_costs import MoneyCurve
 from cutscore.decision.verdict import Verdict
 from cutscore.inference.selection import Expected
 from cutscore.measures.aim import Aim
@@ -265,6 +266,90 @@ class GroupResults:
         return [one.bound for one in self.limits if one.measure == measure]
 
 
+_WAYS = {
+    "decisions": "these decisions",
+    "uniform": "best single threshold",
+    "flag none": "flagging none",
+    "flag all": "flagging all",
+}
+
+
+@dataclass(frozen=True)
+class CostOfRule:
+    """What a way to decide costs, beside the decisions of a policy whose costs differ by row; made
+    by :func:`cutscore.report.summarise_policy`."""
+
+    name: str
+    """"decisions" of the policy; "uniform", the best single threshold; "flag none", "flag all"."""
+    cost: Estimate
+    """Of a case: expected on new rows where that is known."""
+    saving: Estimate | None = None
+    """How much less a case is expected to cost by the decisions of the policy."""
+    total: float | None = None
+    """In all on these rows, if that is known."""
+
+
+@dataclass(frozen=True, eq=False)
+class RowCostResults:
+    """The decisions of a policy whose costs differ by row, in money; made by
+    :func:`cutscore.report.summarise_policy`."""
+
+    rule: str
+    """What is flagged, in words."""
+    threshold: float
+    """On the gap between the odds of a row and those from which flagging it pays."""
+    factor: float
+    """A row is flagged if what a miss is expected to cost is so many times what a false alarm is
+    expected to cost."""
+    uniform: float | None
+    """The best single threshold on the score."""
+    rows: tuple[CostOfRule, ...]
+    """The decisions first."""
+    here: float
+    """What a case of these rows costs."""
+    flagged: float
+    """The share of cases that is flagged."""
+    curve: MoneyCurve
+    """What other thresholds on the gap cost on these rows, as far as a picture can show them."""
+    expected: bool
+    """Whether costs are those expected on new rows."""
+    limits: tuple[str, ...] = ()
+    """What became of the limits, in sentences."""
+    per_period: tuple[str, int, float] | None = None
+    """The word for a period, how many there were, and what one cost on these rows."""
+
+    @property
+    def sentences(self) -> tuple[str, ...]:
+        """What the table leaves out."""
+        span = self.rows[0].cost.interval
+        where = "expected on new rows" if self.expected else "on these rows"
+        where += "" if span is None else f" ({100 * span.level:g} % CI)"
+        out = [f"Costs, and what these decisions save, are per 1,000 cases, {where}."]
+        if self.expected:
+            out.append(f"On these rows 1,000 cases cost {number_text(1000 * self.here)}.")
+        if self.rows[0].total is not None:
+            out.append("Totals are those of these rows.")
+        if self.uniform is not None:
+            out.append(f"The best single threshold on the score is {self.uniform:.6g}.")
+        if self.per_period is not None:
+            unit, number, cost = self.per_period
+            days = f"{number:,} {unit}{'s' if number != 1 else ''}"
+            out.append(f"On these rows a {unit} cost {number_text(cost)}, the mean of {days}.")
+        if self.limits:
+            out.append("Limits are those of these decisions; the others may break them.")
+        return tuple(out)
+
+    @property
+    def table(self) -> list[list[str]]:
+        """The head of the table, and its rows; totals only where they are known."""
+        out = [["", "cost", "saving", "total"]]
+        for one in self.rows:
+            saving = ["–"] if one.saving is None else estimates({"saving": one.saving})
+            total = "–" if one.total is None else number_text(one.total)
+            out.append([_WAYS[one.name], *estimates({"cost": one.cost}), *saving, total])
+        return out if self.rows[0].total is not None else [row[:-1] for row in out]
+
+
 @dataclass(frozen=True)
 class PeriodLimit:
     """A limit per period of a policy; made by :func:`cutscore.report.summarise_policy`."""
@@ -415,6 +500,13 @@ class Summary:
     """What a policy does to each group, if it knows of groups."""
     periods: tuple[PeriodLimit, ...] = ()
     """Its limits per period."""
+    row_costs: RowCostResults | None = None
+    """What its decisions cost, if costs differ by row."""
+
+    @property
+    def on_score(self) -> bool:
+        """Whether the same thresholds on the score decide about all rows."""
+        return not self.own_thresholds and self.row_costs is None
 
     @property
     def own_thresholds(self) -> bool:
@@ -474,6 +566,11 @@ class Summary:
                                   measures}, estimates on new rows; or null. If groups have
                                   thresholds of their own, the operating point has the rule
                                   "by group" and no threshold
+        row_costs                 rule, threshold (on the gap), factor, uniform_threshold, value and
+                                  flagged (shares and costs of a case on these rows), rows[] {rule,
+                                  cost, saving, total}, per_period {period, periods, cost} or null;
+                                  or null. If costs differ by row, the operating point has the rule
+                                  "by row" and no threshold
         period_limits[]           limit, holds, counts, period, periods, column, most, count
         ========================  ==================================================================
 
@@ -532,9 +629,10 @@ class Summary:
                 ends = (None, None) if e.interval is None else tuple(e.interval)
                 metrics[head + name] = (e.value, ends[0], ends[1])
             cuts = dict.fromkeys(one.point.cuts)  # one, or two
-            if self.group_results is not None and self.group_results.own:
-                cuts = {}
-            params[f"{head}threshold"] = ", ".join(map(repr, cuts)) or "by group"
+            text = ", ".join(map(repr, cuts))
+            if not self.on_score:
+                text = "by group" if self.own_thresholds else "by row"
+            params[f"{head}threshold"] = text
         log(metrics, params, {"report.html": render(self)}, prefix)
 
     def __repr__(self) -> str:

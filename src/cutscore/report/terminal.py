@@ -49,6 +49,7 @@ if TYPE_CHECKING:
         Learners,
         NormalSummary,
         PeriodLimit,
+        RowCostResults,
         ScoreSummary,
     )
 
@@ -122,6 +123,8 @@ def _blocks(summary: Summary, on: Surface) -> Iterator[Any]:
         yield Group(*(Text(f"AUC: {_difference(d, aucs)}") for d in summary.differences))
     if summary.group_results is not None:
         yield _group_results(summary.group_results)
+    if summary.row_costs is not None:
+        yield _row_costs(summary.row_costs)
     if summary.periods:
         yield _periods(summary.periods)
     if summary.groups is not None:
@@ -168,6 +171,12 @@ def _group_results(g: GroupResults) -> Group:
             rows.append((shown(one.name, 24), *found))
         parts.append(_table(rows, ("", *map(promise_name, pair))))
     return Group(Text(words), *parts)
+
+
+def _row_costs(m: RowCostResults) -> Group:
+    """What the decisions cost, beside simpler ones."""
+    lines = (Padding(Text(x), (0, 0, 0, 2)) for x in m.sentences)
+    return Group(Text("Costs by row"), *lines, _table(m.table[1:], m.table[0]))
 
 
 def _periods(periods: Sequence[PeriodLimit]) -> Group:

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from cutscore.core.checks import threads
 from cutscore.core.errors import UndefinedError
 from cutscore.core.frozen import Frozen
+from cutscore.decision.row_costs import MoneyCurve
 from cutscore.inference.net_benefit import NetBenefitAt, net_benefit_at
 from cutscore.inference.roc_band import Band, roc_band
 from cutscore.sweeps.cost_curve import CostCurve
@@ -36,6 +37,8 @@ _STEPS, _GROWTH = 320, 1.01
 # Hulls have some hundred vertices; of one with more than this a page keeps what it can show.
 _VERTICES = 6_000
 _BINS = 64
+# Of each of so many parts of the axis, costs by row are drawn at three cuts.
+_MONEY_PARTS = 150
 
 
 @dataclass(frozen=True)
@@ -160,6 +163,18 @@ def trace(s: Sweep, h: Hull, *also: int, level: float | None = 0.95, detail: flo
         _beyond(s, axis),
         None if level is None else _band(s, cut, tp, fp, level),
     )
+
+
+def money_trace(curve: MoneyCurve, cut: int) -> MoneyCurve:
+    """The cuts that a picture of costs shows: in each small part of the axis the first, the
+    cheapest and the dearest; and the one that was chosen."""
+    part = np.minimum((_MONEY_PARTS * curve.flagged).astype(np.int64), _MONEY_PARTS - 1)
+    first = np.flatnonzero(np.diff(part, prepend=-1))
+    last = np.append(first[1:], len(part)) - 1
+    order = np.lexsort((curve.cost, part))  # parts stay where they are
+    ends = np.array([cut, len(curve) - 1])
+    at = np.unique(np.concatenate((first, order[first], order[last], ends)))
+    return MoneyCurve(curve.threshold[at], curve.flagged[at], curve.cost[at])
 
 
 def histogram(s: Sweep) -> Histogram:
