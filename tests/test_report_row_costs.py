@@ -121,7 +121,7 @@ def test_terminal_and_json_and_page_say_the_same() -> None:
         assert " ".join(row) in text
         assert " ".join(row) in page
     # The verdict is first.
-    assert text.startswith("Flag if LLR(score) + ln((0.8*amount + 15) / 4) ≥ ")
+    assert text.startswith("Flag if odds × (0.8*amount + 15) ≥ ")
     assert summary.scores[0].verdict.headline == m.rule
 
 
@@ -134,7 +134,7 @@ def test_the_page_has_a_chart_and_no_slider() -> None:
     assert 'role="slider"' not in page
     assert 'data-plot="money"' in page
     assert (
-        page.index(unescape("Flag if LLR")) < page.index('id="money"') < page.index('id="charts"')
+        page.index(unescape("Flag if odds")) < page.index('id="money"') < page.index('id="charts"')
     )
     assert "no threshold on the score is right for all, and there is no slider" in page
     assert not re.search(r"\b(nan|inf)\b", words_of(page))

@@ -22,7 +22,6 @@ from cutscore.core.progress import progress
 from cutscore.decision.choice import OperatingPoint, choose, expectation, rule_of
 from cutscore.decision.row_costs import RowCostPoint
 from cutscore.decision.verdict import State, Verdict, judge
-from cutscore.inference.auc import auc_interval
 from cutscore.inference.periods import Periods
 from cutscore.policy import Policy, Provenance
 from cutscore.policy.artefact import calibrated
@@ -111,7 +110,7 @@ def _run_by_row(arguments: Namespace, what: shared.Named, costs: Any) -> tuple[s
             raise _in_table(error, what) from error
         of = sweep(rows.y, score, rows.weight, squares=rows.weight is not None)
         of = of.negated() if reverse else of
-        verdict = judge(point, auc=auc_interval(of), score=name, reverse=reverse)
+        verdict = judge(point, scores=of, score=name, reverse=reverse)
     shared.remark(arguments, rows.note)
     days = point.question.periods
     if isinstance(days, Periods):

@@ -102,7 +102,7 @@ class Revision:
             return None
         if p.groups is not None:
             return verdict_of(p)
-        return judge(p.point, score=p.score, reverse=p.reverse)
+        return judge(p.point, scores=p.sweep, score=p.score, reverse=p.reverse)
 
     @property
     def costs(self) -> tuple[float, float] | None:

@@ -384,8 +384,8 @@ class RowCostPoint(OperatingPoint):
         What flagging the rows of each gap is worth.
     rows : RowCosts or None
         The rows; None of a policy from a file.
-    uniform : Uniform or None
-        The best single threshold on the score, to compare with.
+    stored : Uniform or None
+        The best single threshold on the score, where the rows are not known.
 
     Examples
     --------
@@ -399,7 +399,7 @@ class RowCostPoint(OperatingPoint):
 
     money: MoneySweep = None  # type: ignore[assignment]  # never None once it is made
     rows: RowCosts | None = None
-    uniform: Uniform | None = None
+    stored: Uniform | None = None
 
     def stability(self, n: int = 200, *, seed: int = 0) -> Stability:  # noqa: ARG002
         """Not available: the samples would need calibrators of their own."""
@@ -474,6 +474,17 @@ class RowCostPoint(OperatingPoint):
         out = dict(self.money.trivial(self.question.prior))
         uniform = self.uniform_cost
         return out if uniform is None else {"uniform": uniform} | out
+
+    @derived
+    def uniform(self) -> Uniform | None:
+        """The best single threshold on the score under the same limits, to compare with; None for
+        limits on clusters or periods."""
+        rows, q = self.rows, self.question
+        found = None if rows is None else _best_uniform(rows, q)
+        if rows is None or rows.score is None or found is None:
+            return self.stored
+        cost = rows.outcomes((rows.score >= found).astype(np.float64))
+        return Uniform(found, _mean(rows, cost, q.prior))
 
     @property
     def uniform_cost(self) -> float | None:
@@ -706,7 +717,7 @@ def point_of_rows(rows: RowCosts, q: Aim, threshold: float | None = None) -> Row
     """The best cut for rows, or one that is given."""
     money = MoneySweep.of(rows)
     point = point_of_money(money, q, threshold)
-    return replace(point, rows=rows, uniform=uniform_of(rows, q.prior))
+    return replace(point, rows=rows)
 
 
 def point_of_money(money: MoneySweep, q: Aim, threshold: float | None = None) -> RowCostPoint:
@@ -729,29 +740,16 @@ def point_of_money(money: MoneySweep, q: Aim, threshold: float | None = None) ->
     return RowCostPoint(threshold, confusion, value, feasible, status, cut, s, q, money=money)
 
 
-def uniform_of(rows: RowCosts, prior: float | None) -> Uniform | None:
-    """The best single threshold on the score."""
-    found = _best_uniform(rows, prior)
-    if found is None or rows.score is None:
+def _best_uniform(rows: RowCosts, q: Aim) -> float | None:
+    """The best single threshold on the score, under the same limits; None if none is allowed, and
+    for limits on clusters and periods, which are known by the gaps."""
+    if rows.score is None or (q.limits and (q.periods is not None or q.units is not None)):
         return None
-    cost = rows.outcomes((rows.score >= found).astype(np.float64))
-    return Uniform(found, _mean(rows, cost, prior))
-
-
-def _best_uniform(rows: RowCosts, prior: float | None) -> float | None:
-    if rows.score is None:
-        return None
-    stake = rows.stake if rows.weight is None else rows.stake * rows.weight
-    if prior is not None:
-        share = float(np.average(rows.positive, weights=rows.weight))
-        stake = stake * np.where(rows.positive, prior / share, (1 - prior) / (1 - share))
-    if not (stake > 0).any():
-        return None
-    s = sweep(rows.positive, rows.score, stake)
-    value = from_zero(np.cumsum(s.pos)) - from_zero(np.cumsum(s.neg))
-    if s.threshold[0] == inf:
-        value[0] = -inf
-    return s.threshold_of(int(np.argmax(value)))
+    money = MoneySweep.of(replace(rows, gap=rows.score), squares=False)
+    q = replace(q, periods=None, units=None)
+    rules = rules_of(money.counts, q)
+    cut, feasible = choose_cut(money, q, rules)
+    return place_threshold(money.counts, cut, rules) if feasible else None
 
 
 def _mean(rows: RowCosts, cost: Floats, prior: float | None) -> float:
@@ -916,7 +914,7 @@ def cross_fit(
                 money = MoneySweep.of(there, squares=rows.weight is not None)
                 point = point_of_money(money, _scaled(aim, share))
                 by_cut.add(again.gap >= point.threshold, test, train)
-                best = _best_uniform(there, q.prior)
+                best = None if uniform is None else _best_uniform(there, _scaled(aim, share))
                 if best is not None and rows.score is not None:
                     by_score.add(rows.score >= best, test, train)
         most = rows.score if uniform is not None else None

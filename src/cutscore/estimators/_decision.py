@@ -188,6 +188,8 @@ class DecisionClassifier(LogOdds, ClassifierWrapper):
         is_positive = last if positive == self.classes_[-1] else ~last
         estimator, prefit = self._inner(), self._prefit
         routed = self._route(estimator, weight, groups, params)
+        if "amount" in params and "amount" not in routed.estimator.fit:
+            raise TypeError("unexpected argument amount: neither costs nor the classifier use it")
         fitter = CrossFitter(
             estimator, self.classes_, positive, self._responses(), routed.estimator.fit
         )

@@ -683,7 +683,7 @@ class Policy(Card):
         return replace(
             found,
             feasible=self.feasible,
-            uniform=self.row_costs.uniform,
+            stored=self.row_costs.uniform,
             among=Promised(aim, self.promises, given=self.given),
         )
 

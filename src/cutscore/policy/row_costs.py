@@ -41,7 +41,7 @@ class RowEvidence(Frozen):
     scale
         How many units one has: 100 if costs are in cents.
     uniform
-        The best single threshold on the score, of score and not −score, and its cost per case.
+        The best single threshold on the score, with ``reverse`` on −score, and its cost per case.
     """
 
     gaps: Evidence
