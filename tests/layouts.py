@@ -681,6 +681,7 @@ def row_costs() -> Iterator[Case]:
         p = cs.Policy.choose_by_row(g.y, g.score, named, columns, threshold=0.5, **options)
         at = np.array([one.threshold, one.value, other.value])
         rows = p.row_gaps(g.score, columns), p.decide(g.score, columns=columns)
+        assert (one.decide(g.score, columns) == (rows[0] >= one.threshold)).all()
         return at, *rows, *named.stakes(len(g.y), columns)
 
     def check(raw: Data, found: Any) -> None:
@@ -695,7 +696,7 @@ def row_costs() -> Iterator[Case]:
         _is_close(found[0][1], np.average(cost, weights=w))
 
     gaps = ("Policy.row_gaps", "Policy.towards")
-    covers = ("Policy.choose_by_row", *gaps, "Costs.stakes", "Costs")
+    covers = ("Policy.choose_by_row", *gaps, "Costs.stakes", "Costs", "RowCostPoint.decide")
     yield Case("choose_by_row", call, check, covers, weighted=True)
 
 

@@ -115,7 +115,7 @@ ELSEWHERE = {
         Sketch Sweep.outline Policy Policy.choose Policy.from_point Policy.choose_groups
         Policy.from_row_point RowCostPoint RowCostPoint.as_given RowCostPoint.expect
         RowCostPoint.expect_per_period RowCostPoint.expect_saving RowCostPoint.rule_text
-        RowCostPoint.saving_as_given RowCostPoint.stability
+        RowCostPoint.saving_as_given RowCostPoint.stability Policy.row_point
         Policy.group_facts Policy.needs_calibrator Policy.decide_known
         Sweep.sketch Sweep.square_totals Sweep.sums Sweep.thresholds_of Encoding.column_of
     """,
@@ -127,6 +127,7 @@ ELSEWHERE = {
         OperatingPoint.as_given ThreeWayPoint ThreeWayPoint.as_given ThreeWayPoint.expect
         ThreeWayPoint.stability Triage Triage.deployed Triage.f Aim.needs_one_cut
         AucCovariance.test PartialAuc
+        GroupAuc.intervals OperatingPoint.rule_text ThreeWayPoint.rule_text
         GroupAuc.interval Margins.histogram Sweep.needs_both_classes Sweep.needs_positives
         Sweep.needs_negatives ArrayRows.part Encoding.arranged Verdict
         Sweep.needs_rows Sweep.needs_scores Sweep.squares Sweep.compact Sweep.negated
@@ -160,8 +161,8 @@ ELSEWHERE = {
     "made by functions that are here; Frozen owns its arrays, tested below": """
         Agreement
         AucCovariance Band BinnedSweep Bootstrap ClassMoments CostCurve Det Gain Lift GroupAuc Hull
-        JointHull NetBenefit PrecisionRecall Reliability Roc Stability VennAbers
-        Estimates NetBenefitAt NetBenefitDifference SmoothRoc
+        GroupIntervals JointHull MoneyCurve NetBenefit PrecisionRecall Reliability Roc Stability
+        VennAbers Estimates NetBenefitAt NetBenefitDifference SmoothRoc
     """,
     "made by functions that are here; they hold no arrays": """
         CalibrationLine Comparison ContrastTest CurvePoint CurveTest Decomposition Fit ClassesFit

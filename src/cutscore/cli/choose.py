@@ -23,6 +23,7 @@ from cutscore.decision.choice import OperatingPoint, choose, expectation, rule_o
 from cutscore.decision.row_costs import RowCostPoint
 from cutscore.decision.verdict import State, Verdict, judge
 from cutscore.inference.periods import Periods
+from cutscore.measures.costs import Costs
 from cutscore.policy import Policy, Provenance
 from cutscore.policy.artefact import calibrated
 from cutscore.report.json import plain_cuts
@@ -53,7 +54,7 @@ def run(arguments: Namespace) -> tuple[str, int]:
     name = what.scores[0]
     if arguments.each is not None:
         return run_groups(arguments, what, costs)
-    if by_row:
+    if costs is not None and by_row:
         return _run_by_row(arguments, what, costs)
     point = None
     reverse = name in arguments.reverse
@@ -88,7 +89,7 @@ def run(arguments: Namespace) -> tuple[str, int]:
     return _written(arguments, what, point, verdict)
 
 
-def _run_by_row(arguments: Namespace, what: shared.Named, costs: Any) -> tuple[str, int]:
+def _run_by_row(arguments: Namespace, what: shared.Named, costs: Costs) -> tuple[str, int]:
     """The best decisions where costs differ by row."""
     (name,) = what.scores
     reverse = name in arguments.reverse

@@ -15,6 +15,7 @@ from cutscore.comparison.row_costs import choose_by_row
 from cutscore.core.files import written_aside
 from cutscore.core.interval import Interval
 from cutscore.core.numbers import number_text
+from cutscore.core.types import Array
 from cutscore.measures.confusion import Confusion
 from cutscore.measures.costs import Costs
 from cutscore.report import Estimate, render, summarise_fit
@@ -108,7 +109,7 @@ def demonstrate(folder: Path) -> str:
     return "\n".join(lines)
 
 
-def _by_amount(y: Any, score: Any, amount: list[float]) -> list[str]:
+def _by_amount(y: Array, score: Array, amount: list[float]) -> list[str]:
     """The same payments, where a missed one costs its amount."""
     p = choose_by_row(y, score, _BY_AMOUNT, {"amount": amount})
     expected, beside = p.expected, p.simpler_costs

@@ -712,7 +712,7 @@ def replace_scores(s: Sweep, threshold: float) -> Sweep:
     return Sweep(np.array([1.0, 0.0])[there], columns[0], columns[1], *columns[2:])
 
 
-def _added(several: Any) -> Confusion:
+def _added(several: Iterable[Confusion]) -> Confusion:
     cells = np.array([(c.tp, c.fp, c.fn, c.tn) for c in several])
     return Confusion(*cells.sum(axis=0).tolist())
 

@@ -352,6 +352,14 @@ class MoneyCurve(Frozen):
         The share of cases that is flagged.
     cost : array of float
         The cost per case on the rows of the sweep.
+
+    Examples
+    --------
+    >>> import cutscore as cs
+    >>> costs = cs.Costs(fp=4, fn="amount")
+    >>> p = cs.choose_by_row([1, 0, 1, 0], [4, 3, 2, 1], costs, {"amount": [20, 9, 50, 3]})
+    >>> p.curve.flagged, p.curve.cost
+    (array([0.  , 0.25, 0.5 , 0.75, 1.  ]), array([17.5, 12.5,  0. ,  1. ,  2. ]))
     """
 
     threshold: Floats
