@@ -389,6 +389,7 @@ def test_json_keeps_to_its_schemas(loans, capsys, monkeypatch):
         "importances",
         "group_results",
         "period_limits",
+        "row_costs",
     }
     assert main(["evaluate", *base, "--group", "region"]) == 0
     out = capsys.readouterr()
