@@ -180,7 +180,7 @@ def test_bad_words(made, monkeypatch, capsys, words, message):
         ("evaluate", "FILE is missing"),
         ("evaluate t.csv --label y --score a --cost fp=1", "look like fp=1,fn=20 (no spaces)"),
         ("evaluate t.csv --label y --score a --cost fp=1", "Missing: fn."),
-        ("evaluate t.csv --label y --score a --cost fp=1,fn=x", "costs that are the same"),
+        ("compare t.csv --label y --score a --score b --cost fp=1,fn=x", "costs that are the same"),
         ("evaluate t.csv --label y --score a --cost fp=2 fn=40", "like fp=1,fn=20 (no spaces)"),
         ("choose t.csv --label y --score a --cost fp=2, fn=40", "look like fp=1,fn=20 (no spaces)"),
         ("fit --target y --cost fp=2 t.csv fn=40 tp=1", "look like fp=1,fn=20 (no spaces)"),

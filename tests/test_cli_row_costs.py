@@ -147,8 +147,21 @@ def test_bad_costs(words: list[str], code: int, kind: str, capsys: Capture) -> N
     assert not Path("none.json").exists()
 
 
-@pytest.mark.parametrize("command", ["evaluate", "fit"])
+@pytest.mark.parametrize("command", ["compare", "fit"])
 def test_other_commands_say_where_costs_may_differ(command: str, capsys: Capture) -> None:
-    named = ["--target", "fraud", "-o", "m.json"] if command == "fit" else NAMED
+    named = ["--target", "fraud", "-o", "m.json"] if command == "fit" else [*NAMED, "--score", "id"]
     _, err = asked(capsys, command, "t.csv", *named, "--cost", "fp=4,fn=amount", code=2)
     assert err.rstrip().endswith("[costs-by-row]")
+
+
+def test_evaluate(capsys: Capture) -> None:
+    words = ["t.csv", *NAMED, "--cost", COSTS, "--unit", "day"]
+    out, _ = asked(capsys, "evaluate", *words, "--report", "r.html")
+    assert "best single threshold" in out
+    assert 'data-plot="money"' in Path("r.html").read_text("utf-8")
+    out, _ = asked(capsys, "evaluate", "t.parquet", *NAMED, "--cost", COSTS, "--json")
+    found = json.loads(out)["row_costs"]["rows"][0]
+    assert found["cost"]["value"] == cs.Policy.load("p.json").promises["cost"].value
+    for more in (["--group", "day"], ["--score", "id"], ["--engine", "arrow"]):
+        _, err = asked(capsys, "evaluate", *words, *more, code=2)
+        assert err.startswith("cutscore: ")

@@ -6,18 +6,14 @@ from argparse import Namespace
 from dataclasses import asdict, replace
 from typing import Any
 
-import numpy as np
-
-from cutscore.cli import INFEASIBLE, UsageError, engines, policies, shared
+from cutscore.cli import INFEASIBLE, UsageError, engines, policies, row_costs, shared
 from cutscore.cli.groups import check_groups, run_groups
-from cutscore.comparison.row_costs import choose_by_row
 from cutscore.comparison.rows import periods
-from cutscore.core.errors import DataError, UndefinedError
-from cutscore.core.findings import BadArgument, Conflict, Finding, some
+from cutscore.core.errors import UndefinedError
+from cutscore.core.findings import Conflict, Finding
 from cutscore.core.findings.base import spelled
 from cutscore.core.findings.command import Usage
 from cutscore.core.findings.report import Inverted
-from cutscore.core.findings.rows import RowCostUnfit
 from cutscore.core.progress import progress
 from cutscore.decision.choice import OperatingPoint, choose, expectation, rule_of
 from cutscore.decision.row_costs import RowCostPoint
@@ -47,11 +43,7 @@ def run(arguments: Namespace) -> tuple[str, int]:
         aim = "Use {0} fp=1,fn=20 or {1} f1."
         raise UsageError(Conflict(("costs", "maximize"), "no objective given", aim))
     what = shared.named(arguments)
-    if len(what.scores) != 1:
-        raise UsageError(
-            BadArgument("score", "name exactly one score", some(what.scores, show=str))
-        )
-    name = what.scores[0]
+    name = row_costs.only_score(what)
     if arguments.each is not None:
         return run_groups(arguments, what, costs)
     if costs is not None and by_row:
@@ -91,42 +83,11 @@ def run(arguments: Namespace) -> tuple[str, int]:
 
 def _run_by_row(arguments: Namespace, what: shared.Named, costs: Costs) -> tuple[str, int]:
     """The best decisions where costs differ by row."""
-    (name,) = what.scores
-    reverse = name in arguments.reverse
     with progress("choosing", not arguments.quiet):
-        rows = shared.rows(arguments, what, unit=arguments.period, costs=costs.columns)
-        score = rows.scores[name]
-        try:
-            point = choose_by_row(
-                *(rows.y, 0.0 - np.asarray(score, np.float64) if reverse else score),
-                *(costs, rows.costs),
-                subject_to=arguments.subject_to,
-                prior=arguments.prior,
-                confidence=arguments.confidence if arguments.subject_to else None,
-                weight=rows.weight,
-                period=rows.unit,
-                exposure=arguments.exposure,
-            )
-        except DataError as error:
-            raise _in_table(error, what) from error
-        of = sweep(rows.y, score, rows.weight, squares=rows.weight is not None)
-        of = of.negated() if reverse else of
-        verdict = judge(point, scores=of, score=name, reverse=reverse)
-    shared.remark(arguments, rows.note)
-    days = point.question.periods
-    if isinstance(days, Periods):
-        shared.remark_all(arguments, days.findings)
-        days = replace(days, column=arguments.period)
-        point = replace(point, question=replace(point.question, periods=days))
+        point, of = row_costs.choose_rows(arguments, what, costs)
+        (name,) = what.scores
+        verdict = judge(point, scores=of, score=name, reverse=name in arguments.reverse)
     return _written(arguments, what, point, verdict)
-
-
-def _in_table(error: DataError, what: shared.Named) -> DataError:
-    """The error with the row of the table, where a cost is at fault."""
-    found = error.finding
-    if not isinstance(found, RowCostUnfit):
-        return error
-    return DataError(found.at(file=what.source.where, parameter=None))
 
 
 def _written(
@@ -159,9 +120,10 @@ def _check_columns(arguments: Namespace, *, by_row: bool) -> None:
     if arguments.exposure is not None and arguments.period is None:
         rule = "an exposure counts periods"
         raise UsageError(Conflict(("exposure", "period"), rule, shared.NEEDS))
-    if (by_row or _needs_rows(arguments)) and arguments.engine not in ("auto", "memory"):
+    if by_row:
+        row_costs.check_engine(arguments)
+    if _needs_rows(arguments) and arguments.engine not in ("auto", "memory"):
         option = "--normal" if arguments.normal else "--period"
-        option = "a cost of each row" if by_row else option
         rule = f"{option} reads all rows into memory"
         raise UsageError(Usage(rule, f"Drop --engine {arguments.engine}."))
 
@@ -203,14 +165,7 @@ def _policy(
 ) -> Policy:
     """The decision as an artefact, with the sweep it was chosen on."""
     if isinstance(point, RowCostPoint):
-        return Policy.from_row_point(
-            point,
-            score=what.scores[0],
-            reverse=reverse,
-            evidence=arguments.evidence,
-            labels=policies.labels_of(arguments, what),
-            provenance=policies.made_by(arguments, Provenance()),
-        )
+        return row_costs.policy_of(arguments, what, point)
     return Policy.from_point(
         point,
         calibrated(point.sweep),

@@ -6,22 +6,25 @@ from argparse import Namespace
 from dataclasses import replace
 from typing import Any
 
-from cutscore.cli import INFEASIBLE, UsageError, engines, shared
-from cutscore.core.findings import COMMAND
+from cutscore.cli import INFEASIBLE, UsageError, engines, row_costs, shared
+from cutscore.core.findings import COMMAND, Conflict
 from cutscore.core.findings.base import spelled
 from cutscore.core.findings.command import Usage
 from cutscore.core.findings.report import GroupsNotUnits
 from cutscore.core.names import quote_if_spaced
 from cutscore.core.progress import progress
 from cutscore.decision.verdict import State
-from cutscore.report import Summary, summarise, summarise_sweeps
+from cutscore.measures.costs import Costs
+from cutscore.report import Summary, summarise, summarise_policy, summarise_sweeps
 
 
 def run(arguments: Namespace) -> tuple[str, int]:
     """Summarise scores."""
     shared.check_outputs(arguments)
     shared.check_options(arguments)
-    costs = shared.costs(arguments)
+    costs = shared.costs(arguments, by_row=True)
+    if costs is not None and costs.by_row:
+        return _run_by_row(arguments, costs)
     shared.points(arguments)  # before the work begins
     with progress("evaluating", not arguments.quiet) as tell:
         if tell:
@@ -80,6 +83,28 @@ def run(arguments: Namespace) -> tuple[str, int]:
         text += f"\n\nWrote {spelled(arguments.report)}" if files else ""
         text += _next(arguments, what, summary)
     return text, 0 if all(one.point.feasible for one in summary.scores) else INFEASIBLE
+
+
+def _run_by_row(arguments: Namespace, costs: Costs) -> tuple[str, int]:
+    """The same where costs differ by row: the report of the policy that would be chosen."""
+    row_costs.check_engine(arguments)
+    for option in ("group", "point"):
+        if getattr(arguments, option, None):
+            raise UsageError(Conflict(("costs", option), "costs that differ by row have neither"))
+    shared.points(arguments)
+    with progress("evaluating", not arguments.quiet):
+        what = shared.named(arguments)
+        point, _ = row_costs.choose_rows(arguments, what, costs)
+        policy = row_costs.policy_of(arguments, what, point)
+        summary = summarise_policy(policy, what.source.where)
+        files = {}
+        if arguments.report:
+            files[arguments.report] = shared.page(arguments, summary, policy.score)
+        text = shared.as_json(summary.as_dict(COMMAND)) if arguments.json else shared.shown(summary)
+        shared.write_files(files)
+    if files and not arguments.json:
+        text += f"\n\nWrote {spelled(arguments.report)}"
+    return text, 0 if policy.feasible else INFEASIBLE
 
 
 def _next(arguments: Namespace, what: shared.Named, summary: Summary) -> str:
