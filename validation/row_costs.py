@@ -139,8 +139,9 @@ def revised_covered(task: tuple[Payments, float, int, int]) -> Array:
 def report_row_costs(r: Any) -> None:
     """Costs and savings, then limits, then policies that were revised."""
     named = ("positives", "share", "σ of amounts")
+    draws = f"{min(r.draws, DRAWS):,}"
     r.table(
-        MONEY_TEXT,
+        MONEY_TEXT.replace("DRAWS", draws),
         *named,
         "cost",
         "saving",
@@ -163,14 +164,14 @@ def report_row_costs(r: Any) -> None:
             0.93 - r.slack <= x <= 0.97 + r.slack for x in got[:2]
         ):
             r.faults.append(f"money of {setting}: {got}")
-    r.table(LIMIT_TEXT, *named, "limit", "guaranteed", "met on the rows")
+    r.table(LIMIT_TEXT.replace("DRAWS", draws), *named, "limit", "guaranteed", "met on the rows")
     heads = [(s, bound) for s in SETTINGS[:5] for bound in (0.02, 0.1)]
     for (setting, bound), got in r.spread(limit_kept, heads, DRAWS):
         shares = (f"{100 * share:.1f} %" for share in got)
         r.row(*_columns(setting), f"fpr ≤ {bound:g}", *shares)
         if got[0] > 0.05 + r.slack:
             r.faults.append(f"fpr <= {bound} of {setting}: {got}")
-    r.table(REVISED_TEXT, *named, "false alarm", "cost", "saving")
+    r.table(REVISED_TEXT.replace("DRAWS", draws), *named, "false alarm", "cost", "saving")
     revised = [(SETTINGS[k], alarm) for k in (0, 3, 4) for alarm in (5.0, 20.0)]
     for (setting, alarm), got in r.spread(revised_covered, revised, DRAWS):
         r.row(*_columns(setting), f"{alarm:g}", *(f"{100 * share:.1f} %" for share in got))
@@ -192,17 +193,17 @@ case, and of the saving beside flagging nothing, both on new rows and after the 
 was expected and what was seen on the rows, as shares of the true cost; the true cost of the
 decisions by row as a share of that of the best single threshold; the saving per case beside it that
 was expected, which has no interval, and the true one; and how often the finding `few-amounts` says
-that a few positives have most of the money. 2,000 samples per row.
+that a few positives have most of the money. DRAWS samples per row.
 """
 
 LIMIT_TEXT = """
 Limits on the false positive rate of decisions by row, with a calibrator that was fitted to the same
 rows: how often the true rate violates them, guaranteed with 95 % confidence, and only met on the
-rows. 2,000 samples per row.
+rows. DRAWS samples per row.
 """
 
 REVISED_TEXT = """
 `Policy.revised` for another cost of a false alarm, from the file alone: coverage of its promises of
 the cost per case and of the saving beside flagging nothing. The calibrator stays as it is, also
-where the choice is made again on folds. 2,000 samples per row.
+where the choice is made again on folds. DRAWS samples per row.
 """

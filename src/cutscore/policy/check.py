@@ -46,6 +46,7 @@ from cutscore.core.findings.models import SameRows, ScoresOutside
 from cutscore.core.findings.report import FewRows
 from cutscore.core.html import Card, Facts
 from cutscore.core.json import to_plain
+from cutscore.core.numbers import p_value_text
 from cutscore.core.types import Array, ArrayLike, Label
 from cutscore.decision.choice import CutPair, OperatingPoint, point_at
 from cutscore.decision.groups import OTHERS, replace_scores
@@ -225,7 +226,9 @@ def _beside(one: Outcome) -> str:
     seen = "no value observed"
     if one.observed is not None:
         seen = f"observed {promise_text(one.name, one.observed)}"
-    differs = "" if one.agrees is not False else f"; differs (p = {one.p:.2g})"
+    differs = (
+        "" if one.agrees is not False or one.p is None else f"; differs ({p_value_text(one.p)})"
+    )
     return f"expected {promise_text(one.name, one.promised)}, {seen}{differs}"
 
 
