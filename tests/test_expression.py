@@ -154,3 +154,9 @@ def test_arrays_have_no_name() -> None:
     assert repr(values) == "array of 1,234"
     with finding("bad-argument", parameter="costs"):
         values.to_dict()
+
+
+def test_calls_are_few_since_sql_repeats_their_operands() -> None:
+    assert Expression("max(a, b, c, d, e, f)").names == tuple("abcdef")
+    with finding("bad-argument"):
+        Expression("max(a, b, c, d, e, f, g)")

@@ -265,7 +265,8 @@ def test_benefits_are_costs_of_the_other_decision() -> None:
 def test_where_flagging_gains_nothing_nothing_is_flagged() -> None:
     stakes = Stakes(np.array([0.0, 0, 3, 3, 3, 0]), np.array([2.0, 0, 0, 2, 2, 0]))
     llr = np.array([9.0, inf, 0, -inf, inf, -inf])
-    assert gaps(llr, stakes).tolist() == [-inf, -inf, inf, -inf, inf, -inf]
+    free = 300 * np.log(10) + np.log(3)  # a false alarm that costs nothing counts as 1e-300
+    assert gaps(llr, stakes).tolist() == [-inf, -inf, pytest.approx(free), -inf, inf, -inf]
     costs = cs.Costs(fp=1, fn="amount")
     p = cs.choose_by_row([1, 0, 1, 0], [3, 2, 1, 0], costs, {"amount": [0] * 4}, calibrator=ASIS)
     assert p.total == 0
@@ -410,3 +411,38 @@ def test_money_is_whole_where_it_can_be(scale: int) -> None:
     assert isinstance(p.money, MoneySweep)
     assert p.money.scale == scale
     assert p.money.gain.sum() == sum(a for a, y in zip(range(1, 7), Y, strict=True) if y)
+
+
+def test_rows_of_the_same_odds_and_ratio_of_costs_have_one_gap() -> None:
+    rng = np.random.default_rng(5)
+    y, score = rng.random(5000) < 0.1, rng.integers(0, 30, 5000) / 10
+    amount = rng.lognormal(3, 1, 5000).round(2)
+    costs = cs.Costs(fp="0.02*amount", fn="0.9*amount")  # a ratio of 45, whatever the amount
+    p = cs.choose_by_row(y, score, costs, {"amount": amount}, calibrator="isotonic")
+    assert p.rows is not None
+    assert len(p.sweep) == len(np.unique(p.rows.calibrator.llr(score)))
+    for x in np.unique(score):
+        assert len(set(p.decide(np.full(5000, x), {"amount": amount}).tolist())) == 1
+    even = cs.Costs(fp="amount", fn="3*amount")
+    at = cs.choose_by_row(
+        y, score, even, {"amount": amount}, calibrator=cs.Affine(0.0, 0.0), threshold=np.log(3)
+    )
+    assert at.confusion.flagged == 5000
+
+
+def test_few_rows_promise_shares() -> None:
+    for seed in range(60):
+        rng = np.random.default_rng(seed)
+        y = np.arange(60) < 4
+        score, amount = rng.normal(size=60) + y, rng.lognormal(2, 1, 60).round(2)
+        p = cs.Policy.choose_by_row(y, score, cs.Costs(fp=20, fn="amount"), {"amount": amount})
+        assert all(p.promises[name].low >= 0 for name in ("recall", "fpr") if name in p.promises)
+
+
+def test_false_alarms_that_cost_nothing_are_in_order_of_their_odds() -> None:
+    y, score, fee = [1, 0, 1, 0], [4, 3, 2, 1], [0, 0, 0, 3]
+    costs, columns = cs.Costs(fp="fee", fn=9), {"fee": fee}
+    options = {"calibrator": cs.Affine(1.0, 0.0)}
+    p = cs.choose_by_row(y, score, costs, columns, subject_to="flagged_rate <= 50 %", **options)
+    assert p.feasible
+    assert p.confusion.flagged == 1

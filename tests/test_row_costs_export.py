@@ -177,3 +177,22 @@ def test_what_can_not_be_exported_or_applied() -> None:
         Detector.of_policy(p).apply(bad.drop([FEE]))
     with finding("value-unfit"):
         Detector.of_policy(p).apply(bad.set_column(2, FEE, pa.array(["1", "x"])))
+
+
+def test_what_is_no_cost_is_no_decision_in_sql() -> None:
+    import duckdb
+
+    y, x, qty = [1, 0, 1, 0], [4, 3, 2, 1], [1.0, 2.0, 4.0, 5.0]
+    p = Policy.choose_by_row(y, x, cs.Costs(fp=1, fn="9 / qty"), {"qty": qty}, calibrator="platt")
+    new = pa.table({"score": [4.0, 4.0, 4.0], "qty": [1.0, 0.0, -3.0]})
+    with duckdb.connect() as db:
+        db.register("cases", new)
+        found = [row[-1] for row in db.execute(p.export("sql", table="cases")).fetchall()]
+    assert sorted(map(str, found)) == ["None", "None", "True"]
+    module: dict[str, Any] = {}
+    exec(p.export("python"), module)
+    for quantity in (0.0, -3.0):
+        with pytest.raises(ValueError, match="at least 0"):
+            module["decide"](4.0, {"qty": quantity})
+        with finding("row-cost-unfit"):
+            p.decide([4.0], columns={"qty": [quantity]})

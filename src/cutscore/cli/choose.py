@@ -191,13 +191,13 @@ def _baseline(point: OperatingPoint) -> dict[str, Any] | None:
     }
 
 
-def _money(point: OperatingPoint) -> dict[str, Any]:
+def _money(point: OperatingPoint, name: str) -> dict[str, Any]:
     """What costs of each row come to, for JSON."""
     if not isinstance(point, RowCostPoint):
         return {}
     saving, each = point.expect_saving(), point.expect_per_period()
     return {
-        "rule": point.rule_text(),
+        "rule": point.rule_text(name),
         "factor": shared.finite(point.factor),
         "total": shared.finite(point.total),
         "totals": {name: shared.finite(cost) for name, cost in point.baselines.items()},
@@ -224,7 +224,7 @@ def _plain(name: str, point: OperatingPoint, verdict: Verdict, reverse: bool) ->
         "value": number(point.value),
         "expected": None if expected is None else shared.estimate(expected.value, expected),
         "baseline": _baseline(point),
-        **_money(point),
+        **_money(point, name),
         "limits": [
             {"limit": s.limit, "value": number(s.value), "holds": bool(s.holds)}
             for s in point.status

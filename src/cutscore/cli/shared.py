@@ -203,7 +203,7 @@ def costs(arguments: Namespace, *, by_row: bool = False) -> Costs | None:
     found: dict[str, Any] = {}
     rule = (
         "look like fp=1,fn=20 (no spaces), optionally with tp= and tn= for benefits and review= "
-        "for the cost of a review"
+        "for the cost of a review; of choose and evaluate, fp and fn can be formulas of columns"
     )
     for part in _split(text):
         name, _, value = (piece.strip() for piece in part.partition("="))

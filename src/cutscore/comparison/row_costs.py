@@ -110,7 +110,8 @@ def choose_by_row(  # noqa: PLR0913 - all but four are options
         unit=clusters,
         period=of_period,
     )
-    if period is not None:
+    per_period = any(limit.period is not None for limit in aim.limits)
+    if period is not None and (per_period or rows.weight is None):
         times = as_vector(period, "period")[read.kept]
         days = periods(rows.positive, rows.gap, times, exposure=exposure)
         aim = replace(aim, periods=days)

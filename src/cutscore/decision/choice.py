@@ -1007,12 +1007,14 @@ def rule_of(p: OperatingPoint, reverse: bool = False) -> tuple[str, float | None
     return ("up to", 0.0 - p.threshold) if reverse else ("from", p.threshold)
 
 
-def headline(p: OperatingPoint, reverse: bool = False, probability: float | None = None) -> str:
+def headline(
+    p: OperatingPoint, reverse: bool = False, probability: float | None = None, score: str = "score"
+) -> str:
     """What to do, in a few words; with the calibrated probability at the threshold if it is known:
     "Flag scores ≥ -3.3 (probability ≥ 3.5 %)"."""
     if p.question.three_way:
         return three_way_text(p.cuts, reverse)
-    own = p.rule_text(reverse=reverse)
+    own = p.rule_text(score, reverse=reverse)
     if own:
         return own[0].upper() + own[1:]
     rule, threshold = rule_of(p, reverse)

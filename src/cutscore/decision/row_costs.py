@@ -73,11 +73,32 @@ FEWEST = 10
 narrow."""
 
 
+FREE = 1e-300
+"""What a false alarm that costs nothing counts as."""
+GRID = 2.0**36
+"""Gaps are multiples of 1/GRID."""
+
+
+def on_grid(gap: Floats) -> Floats:
+    """The nearest multiples of 1/GRID."""
+    return np.asarray(np.rint(gap * GRID) / GRID)
+
+
+def flags(gap: Floats, threshold: float) -> Bools:
+    """Whether gaps are at or above a threshold, which counts as the nearest gap there can be."""
+    return np.asarray(gap >= on_grid(np.array([threshold]))[0])
+
+
 def gaps(llr: Floats, stakes: Stakes) -> Floats:
     """How far the odds of each row are above those from which flagging pays at even odds, as
-    logarithms; −inf where flagging gains nothing, since then it is left alone."""
+    logarithms; −inf where flagging gains nothing, since then it is left alone. A false alarm that
+    costs nothing counts as FREE, so that such rows are still in order of their odds.
+
+    Gaps are rounded to multiples of 1/GRID: rows of the same odds and the same ratio of costs have
+    one gap, whatever their amounts and the errors of floats."""
     with np.errstate(divide="ignore", invalid="ignore"):
-        gap = llr - (np.log(stakes.alarm) - np.log(stakes.miss))
+        alarm = np.maximum(stakes.alarm, FREE)
+        gap = on_grid(llr - (np.log(alarm) - np.log(stakes.miss)))
     gap[~(stakes.miss > 0) | np.isnan(gap)] = -inf
     return np.asarray(gap, np.float64)
 
@@ -152,7 +173,7 @@ class RowCosts(Frozen):
         method = None
         if isinstance(calibrator, str):
             s = sweep(positive, score, more.get("weight"))
-            s.needs_both_classes("probabilities, which costs of each row need")
+            s.needs_both_classes("a decision by the costs of each row")
             asked, calibrator = calibrator, calibrate(s, calibrator)
             comparison = getattr(calibrator, "comparison", None)
             method = asked if comparison is None else comparison.chosen
@@ -457,7 +478,7 @@ class RowCostPoint(OperatingPoint):
             why = "are not known without the calibrator"
             raise UndefinedError(Undefined("decisions", why, "Use decide of the policy."))
         gap = gaps_of(self.costs, calibrator, scores, columns)
-        return np.asarray(gap >= self.threshold)
+        return flags(gap, self.threshold)
 
     @property
     def total(self) -> float:
@@ -621,7 +642,7 @@ class RowCostPoint(OperatingPoint):
         """The decisions about the rows themselves, in place of those about parts left out."""
         if self.rows is None:
             return None
-        flagged = (self.rows.gap >= self.threshold).astype(np.float64)
+        flagged = flags(self.rows.gap, self.threshold).astype(np.float64)
         return CrossFit._adopt(self.rows, self.question.prior, flagged, flagged)
 
     def _interval(self, parts: tuple[Moments, Moments], level: float) -> Expected:
@@ -739,7 +760,7 @@ def point_of_money(money: MoneySweep, q: Aim, threshold: float | None = None) ->
         cut, feasible = choose_cut(money, q, rules)
         threshold = place_threshold(s, cut, rules)
     else:
-        cut = int(s.cuts(np.array([threshold]))[0])
+        cut = int(s.cuts(on_grid(np.array([threshold])))[0])
     tp, fp = (mass.item() for mass in s.flagged(np.array([cut])))
     confusion = Confusion(tp, fp, s.P - tp, s.N - fp)
     status = limit_statuses(q, rules, threshold, confusion)
@@ -808,10 +829,10 @@ class CrossFit(Frozen):
         """What to expect of as many rows."""
         w = np.ones(len(self.flagged)) if self.rows.weight is None else self.rows.weight
         y = self.rows.positive
-        cells = [
-            float(np.sum(w[of] * f[of])) for f in (self.flagged, 1 - self.flagged) for of in (y, ~y)
-        ]
-        return Confusion(*cells)
+        P, N = float(np.sum(w[y])), float(np.sum(w[~y]))
+        tp = min(max(float(np.sum(w[y] * self.flagged[y])), 0.0), P)
+        fp = min(max(float(np.sum(w[~y] * self.flagged[~y])), 0.0), N)
+        return Confusion(tp, fp, P - tp, N - fp)
 
     def expect(self, goal: Objective, level: float = 0.95) -> Expected | None:
         """A measure on new rows, with its interval."""
@@ -831,9 +852,13 @@ class CrossFit(Frozen):
         if by is not None:
             up, down = (np.bincount(by, column).astype(np.float64) for column in (up, down))
         some = down != 0
-        if np.count_nonzero(some) < 2:
-            return None
-        return ratio_over(up[some], down[some], level, goal.name)
+        if np.count_nonzero(some) < 2 or not np.sum(down) > 1.000001 * np.max(down):
+            return None  # a single row, or cluster, is all there is
+        # Corrected shares may leave the range of a share where rows are few.
+        share = np.clip(np.sum(up[some]) / np.sum(down[some]), 0.0, 1.0)
+        found = ratio_over(up[some], down[some], level, goal.name)
+        low, high = (float(np.clip(end, 0.0, 1.0)) for end in (found.low, found.high))
+        return Expected(float(share), min(low, float(share)), max(high, float(share)), level)
 
     def of_costs(self, level: float) -> Expected:
         """What a case costs."""
@@ -921,7 +946,7 @@ def cross_fit(
                 share = len(train) / len(y)
                 money = MoneySweep.of(there, squares=rows.weight is not None)
                 point = point_of_money(money, _scaled(aim, share))
-                by_cut.add(again.gap >= point.threshold, test, train)
+                by_cut.add(flags(again.gap, point.threshold), test, train)
                 best = None if uniform is None else _best_uniform(there, _scaled(aim, share))
                 if best is not None and rows.score is not None:
                     by_score.add(rows.score >= best, test, train)
@@ -929,7 +954,7 @@ def cross_fit(
         return CrossFit._adopt(
             rows,
             q.prior,
-            by_cut.corrected(rows.gap >= threshold, repeats, folds),
+            by_cut.corrected(flags(rows.gap, threshold), repeats, folds),
             np.zeros(len(y))
             if most is None or uniform is None
             else by_score.corrected(most >= uniform, repeats, folds),

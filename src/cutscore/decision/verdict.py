@@ -120,7 +120,7 @@ def judge(  # noqa: PLR0913 - options have names
         return Verdict(State.UNUSABLE, _reason(faults[0], level), faults)
     doubts = tuple(_doubts(p))
     state = State.UNPROVEN if doubts else State.USABLE
-    return Verdict(state, headline(p, reverse, probability), (*doubts, *p.findings))
+    return Verdict(state, headline(p, reverse, probability, score), (*doubts, *p.findings))
 
 
 def judge_groups(  # noqa: PLR0913 - options have names

@@ -27,6 +27,10 @@ from cutscore.measures.registry import Gains
 Floats = NDArray[np.float64]
 
 
+LARGEST_STAKE = 1e60
+"""What a row may cost at most, so that fourth powers are numbers."""
+
+
 class Stakes(NamedTuple):
     """What depends on the decision about each row."""
 
@@ -109,9 +113,7 @@ class Costs:
                 raise DataError(BadArgument("costs", rule, value, hint, subject))
             object.__setattr__(self, field.name, cost)
         if self.by_row:
-            if self.review is not None:
-                rule = "be left out: with costs that differ by row there is one threshold"
-                raise DataError(BadArgument("costs", rule, self.review, subject="review"))
+            self._check_by_row()
             return
         for what, a, b in (("miss", "fn", "tp"), ("false alarm", "fp", "tn")):
             worth = getattr(self, a) + getattr(self, b)
@@ -126,6 +128,15 @@ class Costs:
         if self.review is None and self.review_miss:
             rule, hint = "be given together with review", "Add review=0."
             raise DataError(BadArgument("costs", rule, self.review_miss, hint, "review_miss"))
+
+    def _check_by_row(self) -> None:
+        if self.review is not None:
+            rule = "be left out: with costs that differ by row there is one threshold"
+            raise DataError(BadArgument("costs", rule, self.review, subject="review"))
+        for name in ("tp", "tn"):
+            if abs(getattr(self, name)) > LARGEST_STAKE:
+                rule = f"be at most {LARGEST_STAKE:g} where costs differ by row"
+                raise DataError(BadArgument("costs", rule, getattr(self, name), subject=name))
 
     @property
     def by_row(self) -> bool:
@@ -155,7 +166,7 @@ class Costs:
             value: Any = getattr(self, name)
             if isinstance(value, RowValues):
                 if len(value.values) != rows:
-                    what = f"the cost {name}"
+                    what = f"value of {name}"
                     raise DataError(LengthsDiffer(what, "score", len(value.values), rows))
                 each = value.values
             elif isinstance(value, Expression):
@@ -164,11 +175,11 @@ class Costs:
                 each = np.broadcast_to(np.float64(value), rows)
             with np.errstate(all="ignore"):
                 worth = each + benefit
-            bad = ~((worth >= 0) & (each <= 1e100))
+            bad = ~((worth >= 0) & (worth <= LARGEST_STAKE))
             if bad.any():
                 row = int(bad.argmax())
                 written = value.text if isinstance(value, Expression) else name
-                found = RowCostUnfit(name, written, float(each[row]), benefit)
+                found = RowCostUnfit(name, written, float(worth[row]), benefit)
                 raise DataError(found.at(row=row, parameter=name))
             out.append(worth)
         return Stakes(*out)
@@ -324,8 +335,10 @@ def _column(name: str, rows: int, columns: Mapping[str, ArrayLike] | None) -> Fl
     """A column of numbers that costs are computed from."""
     names = () if columns is None else tuple(columns)
     if columns is None or name not in names:
-        rule = f"have the column {shown(name)}, which costs are computed from"
-        raise DataError(BadArgument("columns", rule, names))
+        rule = f"have {shown(name)}, which the costs name"
+        hint = f"Pass columns={{{shown(name)}: ...}}."
+        value = names or ...
+        raise DataError(BadArgument("columns", rule, value, hint))
     values = score_column(as_vector(columns[name], name), name).astype(np.float64)
     if len(values) != rows:
         raise DataError(LengthsDiffer(name, "score", len(values), rows))

@@ -37,6 +37,7 @@ _RULE = (
 )
 _MOST = 1_000
 _DEEP = 50
+_CALLS = 5
 
 
 @dataclass(frozen=True)
@@ -61,7 +62,12 @@ class Expression:
     """Operations with their operands: ``("+", a, b)``, ``("column", name)``, ``("number", x)``."""
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "tree", _Parser(self.text).read())
+        parser = _Parser(self.text)
+        object.__setattr__(self, "tree", parser.read())
+        # Of SQL each has its operands three times.
+        if parser.calls > _CALLS:
+            rule = f"call min and max at most {_CALLS} times"
+            raise DataError(BadArgument("costs", rule, self.text, subject="a cost"))
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -90,7 +96,7 @@ class _Parser:
     """Reads a formula from left to right."""
 
     def __init__(self, text: str) -> None:
-        self.text, self.at, self.depth = text, 0, 0
+        self.text, self.at, self.depth, self.calls = text, 0, 0, 0
         if not isinstance(text, str) or len(text) > _MOST:
             self.refuse()
         self.kind, self.token = "", ""
@@ -170,6 +176,7 @@ class _Parser:
             self.refuse()
         while self.take(","):
             tree = (token, tree, self.sum())
+            self.calls += 1
         return tree if self.take(")") else self.refuse()
 
 

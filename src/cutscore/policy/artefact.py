@@ -40,7 +40,7 @@ from cutscore.decision.choice import (
 from cutscore.decision.group_folds import expect_groups
 from cutscore.decision.groups import GroupPoint, choose_groups, group_point_at
 from cutscore.decision.normal import is_normal
-from cutscore.decision.row_costs import RowCostPoint, gaps_of, point_of_money
+from cutscore.decision.row_costs import RowCostPoint, flags, gaps_of, point_of_money
 from cutscore.decision.three_way import decide_scores
 from cutscore.inference.auc import auc_interval
 from cutscore.inference.guarantee import split_error
@@ -744,7 +744,7 @@ class Policy(Card):
         has none is refused. ``columns`` has what the costs of each row are computed from.
         """
         if self.row_costs is not None:
-            return decide_scores(self.row_gaps(scores, columns), self.cuts.thresholds)
+            return flags(self.row_gaps(scores, columns), self.threshold)
         if not self.cuts.groups or self.groups is None:
             return decide_scores(scores, self.cuts.thresholds, reverse=self.reverse)
         if groups is None:

@@ -76,9 +76,7 @@ class RowEvidence(Frozen):
         same = (old.tp, old.tn) == (new.tp, new.tn) == (0.0, 0.0) or old == new
         if miss is None or alarm is None or not same:
             why = "need the amounts of the rows, which the policy does not store"
-            hint = (
-                "Choose the policy on the rows again; here only costs that are numbers can change."
-            )
+            hint = "Choose the policy on the rows again; here only numbers above 0 can change."
             raise UndefinedError(Undefined("costs by other formulas", why, hint))
         if miss == alarm == 1:
             return self
@@ -174,7 +172,8 @@ class _UniformFields:
 def _factor(old: object, new: object) -> float | None:
     """The constant that one cost is of another; None if it is no constant."""
     if isinstance(old, Expression) or isinstance(new, Expression):
-        return 1.0 if old == new else None
+        same = isinstance(old, Expression) and isinstance(new, Expression) and old.tree == new.tree
+        return 1.0 if same else None
     assert isinstance(old, float)
     assert isinstance(new, float)
     if old == new:

@@ -225,7 +225,7 @@ def _row_cost_results(p: Policy) -> RowCostResults:
     if known is not None and totals:
         unit = next((limit.period for limit in p.aim.limits if limit.period), "period")
         per_period = (unit, known.number, point.total / known.number)
-    rule = point.rule_text(reverse=p.reverse)
+    rule = point.rule_text(p.score, reverse=p.reverse)
     return RowCostResults(
         rule[0].upper() + rule[1:],
         point.threshold,

@@ -194,7 +194,7 @@ def start_texts(summary: Summary, one: ScoreSummary) -> dict[str, str]:
     """Every live text at the start, as the script would write it."""
     p = one.point
     c, d = p.confusion, p.deployed
-    rule = headline(p, one.reverse, one.probability)
+    rule = headline(p, one.reverse, one.probability, one.name)
     if summary.group_results is not None:
         rule = summary.group_results.rule
     stops = one.verdict.state is State.UNUSABLE

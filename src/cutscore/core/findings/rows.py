@@ -319,8 +319,10 @@ class RowCostUnfit(Finding, code="row-cost-unfit"):
             rule = "Costs need a finite number in each row; drop such rows or fill in the value."
             return f"{row} has no finite number in {shown(self.written)}: it is {what}. {rule}"
         of = f"the cost {self.name}" + ("" if self.written == self.name else f" = {self.written}")
-        plus = f" with the benefit {self.benefit:g}" if self.benefit else ""
-        return f"{of} must be at least 0 and finite{plus} in each row; in {row} it is {what}."
+        if self.benefit:
+            of += f" with the benefit {'tp' if self.name == 'fn' else 'tn'} = {self.benefit:g}"
+        rule = f"{of} must be at least 0 and finite in each row; in {row} it is {what}."
+        return sentence(rule, "Use max(..., 0), or drop such rows." if self.value < 0 else "")
 
 
 class CostsUndecided(Warn, code="costs-undecided"):

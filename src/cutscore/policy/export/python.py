@@ -5,6 +5,8 @@ from __future__ import annotations
 from math import log
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from cutscore.calibration.calibrators import (
     EPS,
     Affine,
@@ -15,6 +17,8 @@ from cutscore.calibration.calibrators import (
     Monotone,
 )
 from cutscore.core.types import Array
+from cutscore.decision.row_costs import FREE, GRID, on_grid
+from cutscore.measures.costs import LARGEST_STAKE
 from cutscore.measures.expression import Expression
 from cutscore.measures.prior import log_odds
 
@@ -85,7 +89,10 @@ def _by_row(policy: Policy) -> str:
         for one, benefit in ((costs.fn, costs.tp), (costs.fp, costs.tn))
     )
     decision = _BY_ROW.format(
-        threshold=_number(policy.threshold),
+        most=LARGEST_STAKE,
+        free=FREE,
+        grid=GRID,
+        threshold=_number(float(on_grid(np.array([policy.threshold]))[0])),
         columns=repr(tuple(own)),
         names=", ".join(own.values()),
         stakes=stakes,
@@ -110,16 +117,14 @@ def decide(score, row):
     z, values = llr(score), [_score(row.get(name)) for name in COLUMNS]
     if z is None or None in values:
         return None
-    miss, alarm = _stakes(*values)
-    if not (0 <= miss < inf and 0 <= alarm < inf):
+    try:
+        miss, alarm = _stakes(*values)
+    except ZeroDivisionError:
+        miss = alarm = inf
+    if not (0 <= miss <= {most!r} and 0 <= alarm <= {most!r}):
         raise ValueError(f"costs must be at least 0 and finite, got {{miss}} and {{alarm}}")
-    if not miss:
-        gap = -inf
-    elif not alarm:
-        gap = inf if z > -inf else -inf
-    else:
-        gap = z - (log(alarm) - log(miss))
-    return gap >= THRESHOLD
+    gap = z - (log(max(alarm, {free!r})) - log(miss)) if miss else -inf
+    return (gap if isinf(gap) else round(gap * {grid!r}) / {grid!r}) >= THRESHOLD
 
 
 def _stakes({names}):

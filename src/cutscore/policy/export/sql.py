@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from math import inf, isfinite, log
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from cutscore.calibration.calibrators import (
     EPS,
     Affine,
@@ -20,6 +22,8 @@ from cutscore.core.errors import DataError
 from cutscore.core.findings.arguments import BadArgument
 from cutscore.core.findings.models import ColumnReserved, NotExportable
 from cutscore.core.names import quote_sql
+from cutscore.decision.row_costs import FREE, GRID, on_grid
+from cutscore.measures.costs import LARGEST_STAKE
 from cutscore.measures.expression import Expression
 from cutscore.measures.prior import log_odds
 
@@ -55,7 +59,7 @@ def to_sql(
     Where the score is NULL or NaN, or text in SQLite, all four are NULL; LLR and probability also
     where a beta calibrator has no value. Where groups have thresholds of their own, their names are
     compared as text, and the decision is NULL for a group that has none and where it is NULL. So
-    is it where costs differ by row, and one of a row is missing or negative.
+    is it where costs differ by row, and one of a row is missing, negative or infinite.
     SQLite needs its mathematical functions, which most builds have. PostgreSQL refuses the query
     where an LLR is past every number, as of a score of 1e308.
 
@@ -116,7 +120,7 @@ _COST = "cutscore cost"
 
 def _by_row(policy: Policy, kept: Sequence[str], dialect: str) -> tuple[str, str]:
     """The columns that costs of each row are computed from, as numbers, and the decision that
-    follows from them: NULL where a cost is missing or negative."""
+    follows from them: NULL where a cost is missing, negative or infinite."""
     costs = policy.aim.costs
     assert costs is not None
     if any(name.casefold().startswith(_COST) for name in kept):
@@ -129,13 +133,15 @@ def _by_row(policy: Policy, kept: Sequence[str], dialect: str) -> tuple[str, str
         else literal(one + benefit)
         for one, benefit in ((costs.fn, costs.tp), (costs.fp, costs.tn))
     )
-    threshold = policy.threshold
-    gap = f'"llr" - (LN({alarm}) - LN({miss}))'
+    threshold = float(on_grid(np.array([policy.threshold]))[0])
+    # Rounded as in cutscore.decision.row_costs.gaps.
+    floor = f"CASE WHEN {alarm} > {literal(FREE)} THEN {alarm} ELSE {literal(FREE)} END"
+    gap = f'ROUND(("llr" - (LN({floor}) - LN({miss}))) * {literal(GRID)}) / {literal(GRID)}'
     return columns, (
-        f"CASE WHEN {miss} IS NULL OR {alarm} IS NULL OR {miss} < 0 OR {alarm} < 0 THEN NULL\n"
-        f"    WHEN {miss} = 0 THEN {_always(threshold == -inf)}\n"
-        f"    WHEN {alarm} = 0 THEN {_finite_or_more(threshold)}\n"
-        f"    ELSE {_at_least(gap, threshold)} END"
+        f"CASE WHEN {miss} BETWEEN 0 AND {literal(LARGEST_STAKE)} AND {alarm} BETWEEN 0 AND "
+        f"{literal(LARGEST_STAKE)} THEN\n"
+        f"    CASE WHEN {miss} = 0 THEN {_always(threshold == -inf)}\n"
+        f"      ELSE {_at_least(gap, threshold)} END END"
     )
 
 
@@ -145,11 +151,6 @@ def _plus(formula: str, benefit: float) -> str:
 
 def _always(flagged: bool) -> str:
     return "(1 = 1)" if flagged else "(1 = 0)"
-
-
-def _finite_or_more(threshold: float) -> str:
-    """Of a false alarm that costs nothing: the gap is infinite, unless it can't be a positive."""
-    return f'"llr" >= {literal(-LARGEST)}' if threshold > -inf else _always(True)
 
 
 def _at_least(value: str, threshold: float) -> str:
