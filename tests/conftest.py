@@ -5,11 +5,14 @@ from __future__ import annotations
 import gc
 import os
 import shutil
+from collections.abc import Iterator
 from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
+
+import databases
 
 # `make check` draws few examples, `make test` more; HYPOTHESIS_PROFILE=slow is for a long search.
 settings.register_profile("quick", deadline=None, max_examples=20)
@@ -61,3 +64,13 @@ def pytest_collection_finish() -> None:
 
 def pytest_sessionfinish() -> None:
     gc.unfreeze()  # or the native modules would report what is never freed
+
+
+@pytest.fixture(scope="session")
+def server() -> Iterator[Path]:
+    """The folder of a PostgreSQL server's socket, where one is installed."""
+    try:
+        with databases.postgresql() as folder:
+            yield folder
+    except databases.NoServer as error:
+        pytest.skip(str(error))

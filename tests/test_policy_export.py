@@ -7,7 +7,7 @@ import io
 import sqlite3
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from math import inf, isfinite, isnan, nan
 from pathlib import Path
 from typing import Any
@@ -121,15 +121,6 @@ def by_sqlite(p: Policy, values: list[float | None], dialect: str) -> Answers:
             (None if d is None else int(d), llr, probability)
             for _, _, llr, probability, d in sorted(db.execute(sql).fetchall())
         ]
-
-
-@pytest.fixture(scope="session")
-def server() -> Iterator[Path]:
-    try:
-        with databases.postgresql() as folder:
-            yield folder
-    except databases.NoServer as error:
-        pytest.skip(str(error))
 
 
 def by_postgresql(server: Path, p: Policy, values: list[float | None], dialect: str) -> Answers:

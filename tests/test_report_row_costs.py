@@ -206,10 +206,7 @@ def test_a_day_of_these_rows() -> None:
 
 @pytest.mark.parametrize("evidence", ["scores", "corners", "blocks"])
 def test_compact_evidence(evidence: str) -> None:
-    try:
-        p = policy(evidence=evidence)
-    except cs.DataError:
-        pytest.skip("no such evidence of costs by row")
+    p = policy(evidence=evidence)
     summary, m = results_of(p)
     assert m.here == pytest.approx(policy().point.value)
     assert summary.scores[0].verdict.headline == m.rule

@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import io
 import sqlite3
-from collections.abc import Iterator
 from dataclasses import replace
 from math import inf, isnan, nan
 from pathlib import Path
@@ -111,15 +110,6 @@ def test_sqlite(name: str, dialect: str) -> None:
         sql = p.export("sql", table="cases", dialect=dialect, keep=["id"])
         found = [row[-1] for row in sorted(db.execute(sql).fetchall(), key=lambda row: row[0])]
     assert [None if d is None else bool(d) for d in found] == expected(p, values)
-
-
-@pytest.fixture(scope="module")
-def server() -> Iterator[Path]:
-    try:
-        with databases.postgresql() as folder:
-            yield folder
-    except databases.NoServer as error:
-        pytest.skip(str(error))
 
 
 @pytest.mark.slow
