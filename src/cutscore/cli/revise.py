@@ -232,5 +232,5 @@ def _threshold(p: Policy) -> str:
 
 
 def _percent(p: Policy) -> str:
-    at = None if p.row_costs is not None else policies.probability(p)
+    at = policies.probability(p)
     return "-" if at is None else per_cent(at)
