@@ -35,7 +35,7 @@ FORCE:
 
 .venv/installed: $(BIN)/python $(NATIVE) .venv/modules
 	@echo "Installing cutscore into .venv: compiles the native core, which takes a minute or two ..."
-	$(BIN)/python -m pip install --quiet -e '.[plot]'
+	$(BIN)/python -m pip install --quiet -e '.[plot,sklearn]'
 	@touch $@
 
 .venv/tools: $(BIN)/python $(NATIVE) .venv/modules
@@ -47,6 +47,7 @@ FORCE:
 demo: .venv/installed
 	@echo "Learning from made-up payments, a few seconds ..."
 	$(BIN)/cutscore demo -o demo
+	@echo "To type cutscore commands in this shell: . .venv/bin/activate"
 
 # Types are checked and tests run in so many processes. Compiled modules are kept, whatever the
 # environment says: each of these processes, and each command that a test starts, would compile them

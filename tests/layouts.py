@@ -900,7 +900,10 @@ def _plain_columns() -> Iterator[Case]:
         "units",
         lambda g: cs.units(g.y, g.score, g.group),
         exact=True,
-        covers=("Units", "Units.check", "Units.mean", "Units.most", "Units.rows"),
+        covers=(
+            "Units",
+            *(f"Units.{one}" for one in ("check", "most", "negated", "rows", "shares")),
+        ),
     )
     yield Case(
         "periods",

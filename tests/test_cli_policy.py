@@ -280,7 +280,7 @@ def test_evidence_adds_up(capsys: Capture, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("words", "code", "said"),
     [
-        (["p.json"], 2, "be at least two files"),
+        (["p.json"], 2, "be at least two policies"),
         (["p.json", "p.json"], 2, "would be counted twice"),
         (["p.json", "limited.json"], 1, "the same objective"),
         (["p.json", "q.json", "-o", "q.json"], 2, "it is also an input file"),

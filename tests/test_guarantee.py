@@ -448,8 +448,8 @@ def test_what_units_say() -> None:
         p.stability()
     with finding("counts-rows", what="a guarantee for precision"):
         cs.choose(s, "recall", subject_to="precision >= 0.5", confidence=0.9, units=u)
-    with finding("arguments-conflict", parameters=("units", "confidence")):
-        cs.choose(s, "recall", subject_to="fpr <= 0.5", units=u)
+    with finding("bad-argument", parameter="aim"):
+        cs.choose(s, cs.Costs(fp=9, fn=9, review=1), units=u)
     with finding("bad-argument", parameter="units"):
         cs.choose(s, "recall", **asked, units=unit)  # type: ignore[arg-type]
     with finding("arguments-conflict", parameters=("units", "s")):

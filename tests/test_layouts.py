@@ -155,7 +155,7 @@ ELSEWHERE = {
     """,
     "abstract: its kinds are here": """
         Calibrator Calibrator.llr Calibrator.probability Calibrator.decide Calibrator.inverse Rows
-        Rows.reduce Rows.fold Scorer Scorer.facts Scorer.scored Scorer.scores
+        Rows.reduce Rows.fold Scorer Scorer.facts Scorer.moved Scorer.scored Scorer.scores
     """,
     "has no inverse, and says so": "Beta.inverse Chain.inverse Gaussian.inverse Monotone.inverse",
     "made by functions that are here; Frozen owns its arrays, tested below": """
@@ -172,8 +172,9 @@ ELSEWHERE = {
     """,
     "reads files: tests/test_files.py, test_rows_files.py": "sweep_file by_group_file rows_file",
     "takes tables: tests/test_encoding.py, test_detector.py, test_apply.py": """
-        Detector.novelty Encoding.of ColumnScorer.scored ColumnScorer.scores LinearScorer.scored
-        LinearScorer.scores ModelScorer ModelScorer.from_file ModelScorer.scored ModelScorer.scores
+        Detector.novelty Encoding.of ColumnScorer.scored ColumnScorer.scores ColumnScorer.moved
+        LinearScorer.scored LinearScorer.moved LinearScorer.scores ModelScorer ModelScorer.from_file ModelScorer.moved
+        ModelScorer.scored ModelScorer.scores
         Encoding Encoding.blocks Detector Detector.apply Detector.apply_batches Detector.decide
         Detector.llr Detector.probability Detector.scores NumberColumn.fill NumberColumn.values
         NumberTerm.contributions CategoryColumn.fill CategoryColumn.texts CategoryColumn.values

@@ -33,7 +33,7 @@ def run(arguments: Namespace) -> tuple[str, int]:
     group = None if known is None else known.column
     costs = detector.policy.aim.costs
     amounts = () if costs is None else costs.columns
-    named = (label, arguments.weight, period, group, *amounts)
+    named = (label, arguments.weight, period, group, arguments.unit, *amounts)
     names = list(dict.fromkeys(name for name in named if name is not None))
     numbers = [*([arguments.weight] if arguments.weight else []), *amounts]
     columns = table.columns(names, numbers=numbers) if names else {}
@@ -48,6 +48,7 @@ def run(arguments: Namespace) -> tuple[str, int]:
         period=None if period is None else columns[period],
         exposure=arguments.exposure,
         groups=None if group is None else columns[group],
+        unit=None if arguments.unit is None else columns[arguments.unit],
         columns={name: columns[name] for name in amounts},
     )
     code = 0 if found.ok else INFEASIBLE

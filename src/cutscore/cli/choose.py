@@ -8,7 +8,7 @@ from typing import Any
 
 from cutscore.cli import INFEASIBLE, engines, policies, row_costs, shared
 from cutscore.cli.groups import check_groups, run_groups
-from cutscore.comparison.rows import periods
+from cutscore.comparison.rows import periods, units
 from cutscore.core.errors import UndefinedError, UsageError
 from cutscore.core.findings import Conflict, Finding
 from cutscore.core.findings.base import spelled
@@ -19,6 +19,7 @@ from cutscore.decision.choice import OperatingPoint, choose, expectation, rule_o
 from cutscore.decision.row_costs import RowCostPoint
 from cutscore.decision.verdict import State, Verdict, judge
 from cutscore.inference.periods import Periods
+from cutscore.inference.units import Units
 from cutscore.measures.costs import Costs
 from cutscore.policy import Policy, Provenance
 from cutscore.policy.artefact import calibrated
@@ -56,9 +57,10 @@ def run(arguments: Namespace) -> tuple[str, int]:
     whole = reverse or few or arguments.output is not None or _needs_rows(arguments)
     for compact in (False,) if whole else (True, False):
         with progress("sweeping", not arguments.quiet) as tell:
-            s, days, note = _sweep(arguments, what, tell, compact)
+            s, days, clusters, note = _sweep(arguments, what, tell, compact)
         if reverse:
             s, days = s.negated(), None if days is None else days.negated()
+            clusters = None if clusters is None else clusters.negated()
         try:
             point = choose(
                 s,
@@ -66,6 +68,7 @@ def run(arguments: Namespace) -> tuple[str, int]:
                 subject_to=arguments.subject_to,
                 prior=arguments.prior,
                 confidence=arguments.confidence if arguments.subject_to else None,
+                units=clusters,
                 periods=days,
             )
             break
@@ -123,30 +126,34 @@ def _check_columns(arguments: Namespace, *, by_row: bool) -> None:
     if by_row:
         row_costs.check_engine(arguments)
     if _needs_rows(arguments) and arguments.engine not in ("auto", "memory"):
-        option = "--normal" if arguments.normal else "--period"
+        period = "--unit" if arguments.period is None else "--period"
+        option = "--normal" if arguments.normal else period
         rule = f"{option} reads all rows into memory"
         raise UsageError(Usage(rule, f"Drop --engine {arguments.engine}."))
 
 
 def _needs_rows(arguments: Namespace) -> bool:
-    return bool(arguments.normal or arguments.period is not None)
+    return bool(arguments.normal or arguments.period is not None or arguments.unit is not None)
 
 
 def _sweep(
     arguments: Namespace, what: shared.Named, tell: engines.Tell | None, compact: bool
-) -> tuple[Sweep, Periods | None, Finding | None]:
-    """The sweep of the score, the periods of the rows, and what to say of the labels."""
+) -> tuple[Sweep, Periods | None, Units | None, Finding | None]:
+    """The sweep of the score, periods and clusters of the rows, and what to say of the labels."""
     name = what.scores[0]
     if not _needs_rows(arguments):
         found = engines.sweep_tables(arguments, what, tell=tell, compact=compact)
-        return found.sweeps[name], None, found.note
-    rows = shared.rows(arguments, what, unit=arguments.period)
+        return found.sweeps[name], None, None, found.note
+    rows = shared.rows(arguments, what, arguments.period, arguments.unit)
     score = rows.scores[name]
     s = sweep(rows.y, score, rows.weight, squares=rows.weight is not None)
-    if rows.unit is None:
-        return s, None, rows.note
-    made = periods(rows.y, score, rows.unit, exposure=arguments.exposure)
-    return s, replace(made, column=arguments.period), rows.note
+    days, clusters = None, None
+    if rows.group is not None:
+        made = periods(rows.y, score, rows.group, exposure=arguments.exposure)
+        days = replace(made, column=arguments.period)
+    if rows.unit is not None:
+        clusters = units(rows.y, score, rows.unit, weight=rows.weight)
+    return s, days, clusters, rows.note
 
 
 def _ending(arguments: Namespace, verdict: Verdict, *, by_row: bool = False) -> str:

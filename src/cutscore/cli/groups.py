@@ -28,8 +28,8 @@ _SCHEMA = "cutscore.group_choice/1"
 def check_groups(arguments: Namespace) -> None:
     """Raise if options for groups were given without a column of groups, or with what has none."""
     if arguments.each is not None:
-        for name, given in (("normal", arguments.normal), ("period", arguments.period)):
-            if given:
+        for name in ("normal", "period", "unit"):
+            if getattr(arguments, name):
                 rule = "limits in each group are on rows, and need positives and negatives"
                 raise UsageError(Conflict(("each", name), rule))
         return

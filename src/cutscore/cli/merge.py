@@ -11,7 +11,7 @@ from typing import Any
 from cutscore.cli import INFEASIBLE, policies, shared
 from cutscore.cli.groups import groups_text
 from cutscore.core.errors import UsageError
-from cutscore.core.findings import BadArgument
+from cutscore.core.findings import BadArgument, some
 from cutscore.core.findings.base import spelled
 from cutscore.core.findings.command import NothingWritten, Usage
 from cutscore.decision.normal import is_normal
@@ -24,7 +24,8 @@ from cutscore.report.terminal import verdict_text
 def run(arguments: Namespace) -> tuple[str, int]:
     """One policy of the evidence of several."""
     if len(arguments.models) < 2:
-        raise UsageError(BadArgument("models", "be at least two files", arguments.models))
+        rule = "be at least two policies"
+        raise UsageError(BadArgument("models", rule, some(arguments.models, show=str)))
     if arguments.output == "-" and arguments.json:
         raise UsageError(Usage("-o - and --json both write to standard output"))
     shared.check_outputs(arguments)

@@ -130,7 +130,7 @@ COMMANDS = (
         "cutscore choose scores.parquet --label y --score s --cost fp=1,fn=25 -o policy.json",
         {
             "table": _table("labels and a score"),
-            "columns": _rows(PARAMETERS["scores"].help, "normal", "period", "exposure"),
+            "columns": _rows(PARAMETERS["scores"].help, "normal", "unit", "period", "exposure"),
             "objective": AIM,
             "groups": _of("each", "thresholds", "gap", "small"),
             "output": _of("output", "evidence", "json", "quiet", output=_POLICY),
@@ -216,8 +216,9 @@ COMMANDS = (
             "model": _of("model"),
             "table": _table("labelled rows"),
             "columns": _of(
-                *("label", "positive", "weight", "period", "exposure"),
+                *("label", "positive", "weight", "unit", "period", "exposure"),
                 label=f"label column. {_STORED}",
+                unit=f"{_CLUSTER}; needed if MODEL was chosen on clusters",
                 period=f"{PARAMETERS['period'].help}. {_STORED}",
                 positive=f"label of the positive class. {_STORED}",
             ),

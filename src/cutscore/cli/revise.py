@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from argparse import Namespace
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -53,7 +54,8 @@ def run(arguments: Namespace) -> tuple[str, int]:
     if not arguments.output:
         shared.remark(arguments, NothingWritten("new.json"))
         return text, code
-    shared.write_files({arguments.output: after.to_json() + "\n"})
+    text = after.to_json(os.path.dirname(arguments.output))
+    shared.write_files({arguments.output: text + "\n"})
     if not arguments.json:
         text += f"\n\nWrote {spelled(arguments.output)}"
         text += shared.next_step("apply", arguments.output, "new.csv", "-o", "decided.csv")

@@ -29,6 +29,8 @@ from cutscore.core.interval import Interval
 from cutscore.core.types import ArrayLike, Label, Scores
 from cutscore.inference.auc import score_interval
 from cutscore.inference.placements import effective, partial_placements
+from cutscore.inference.selection import Expected
+from cutscore.inference.units import Units
 from cutscore.measures.prior import check_level
 from cutscore.sweeps.areas import PartialAuc
 from cutscore.sweeps.sweep import Floats
@@ -215,6 +217,14 @@ class ContrastTest(Card):
 
     def _title(self) -> str:
         return "Test of AUCs"
+
+
+def auc_over(units: Units, level: float) -> Expected:
+    """The AUC of clustered rows, with its interval over the clusters."""
+    rows = (units.positive, [units.score])
+    found = auc_covariance(*rows, weight=units.weight, unit=units.unit)
+    low, high = found.intervals(level=level)[0]
+    return Expected(float(found.auc[0]), low, high, level)
 
 
 def auc_covariance(

@@ -115,6 +115,6 @@ def choose_by_row(  # noqa: PLR0913 - all but four are options
         times = as_vector(period, "period")[read.kept]
         days = periods(rows.positive, rows.gap, times, exposure=exposure)
         aim = replace(aim, periods=days)
-    if rows.unit is not None and aim.confidence is not None:
-        aim = replace(aim, units=units(rows.positive, rows.gap, rows.unit))
+    if rows.unit is not None:
+        aim = replace(aim, units=units(rows.positive, rows.gap, rows.unit, weight=rows.weight))
     return point_of_rows(rows, aim, None if threshold is None else check_threshold(threshold))

@@ -89,16 +89,21 @@ def needs_both_classes(rows: ScoredRows, measure: str) -> None:
 
 
 def units(
-    y: ArrayLike, score: ArrayLike, unit: ArrayLike, *, positive: Label | None = None
+    y: ArrayLike,
+    score: ArrayLike,
+    unit: ArrayLike,
+    *,
+    weight: ArrayLike | None = None,
+    positive: Label | None = None,
 ) -> Units:
-    """Rows with their cluster ids, for guarantees by :func:`cutscore.choose` if rows of one cluster
-    are correlated.
+    """Rows with their cluster ids, for :func:`cutscore.choose` if rows of one cluster are
+    correlated.
 
     Parameters
     ----------
     y, score : array-like of shape (n,)
         As in :func:`cutscore.sweep`.
-    positive : label, optional
+    weight, positive : array-like of shape (n,) and label, optional
         As in :func:`cutscore.sweep`.
     unit : array-like of shape (n,)
         Cluster id of each row (patient, user, session).
@@ -121,10 +126,11 @@ def units(
     >>> u, as_rows.threshold < as_patients.threshold
     (400 clusters with 4,000 rows, True)
     """
-    rows = read_rows(y, {"score": score}, None, positive)
+    rows = read_rows(y, {"score": score}, weight, positive)
     order = np.argsort(-rows.scores[0], kind="stable")
     _, of = encode_column(unit, "unit", rows)
-    return Units._adopt(rows.scores[0][order], rows.ones[order], of[order])
+    w = None if rows.weight is None else rows.weight[order]
+    return Units._adopt(rows.scores[0][order], rows.ones[order], of[order], w)
 
 
 def periods(

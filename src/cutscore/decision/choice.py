@@ -40,11 +40,11 @@ from cutscore.inference.guarantee import (
     shortage_text,
     split_error,
 )
-from cutscore.inference.periods import Periods, as_periods
+from cutscore.inference.periods import Periods, as_periods, measured_over
 from cutscore.inference.rates import interval
 from cutscore.inference.selection import MANY, Expected, is_large, select, select_among
 from cutscore.inference.units import Units, as_units
-from cutscore.measures.aim import Aim, GoalLike, Top, as_objective, undefined_error
+from cutscore.measures.aim import UNITS, Aim, GoalLike, Top, as_objective, undefined_error
 from cutscore.measures.confusion import Confusion
 from cutscore.measures.costs import Costs
 from cutscore.measures.limits import Limit, as_limits
@@ -234,10 +234,17 @@ class OperatingPoint(Card):
 
     def as_given(self, goal: Objective, level: float = 0.95, method: str | None = None) -> Expected:
         """A measure with its interval as at a threshold that was given, not chosen; see
-        :func:`cutscore.interval`."""
-        at, prior = self.threshold, self.question.prior
-        span = interval(self.sweep, goal, at=at, prior=prior, level=level, method=method)
+        :func:`cutscore.interval`. With units it is over them."""
         goal = goal.measure if isinstance(goal, Top) else goal
+        at, prior, u = self.threshold, self.question.prior, as_units(self.question.units)
+        if u is not None:
+            if prior is None or getattr(goal, "prior_free", False):
+                rows = (u.score >= at, u.positive, u.unit, level, u.weight)
+                over = measured_over(goal, *rows, what="clusters")
+                if over is not None:
+                    return over
+            raise UndefinedError(CountsRows(f"an interval for {goal.name}", "", "clusters"))
+        span = interval(self.sweep, goal, at=at, prior=prior, level=level, method=method)
         return Expected(float(goal(self.deployed)), span.low, span.high, level)
 
     @property
@@ -414,6 +421,10 @@ class OperatingPoint(Card):
 
     def _choose_again(self) -> Chosen | None:
         q = self.question
+        units = as_units(q.units)
+        if units is not None:
+            scores = [units.score]
+            return select_among(units.positive, scores, q, weight=units.weight, unit=units.unit)
         if q.periods is None:
             return select(self.sweep, q)
         # Whole periods are left out, and of the others as large a share is flagged.
@@ -603,9 +614,9 @@ def choose(  # noqa: PLR0913 - all but two are options
         Limits hold *out of sample* with this confidence, rather than on these rows: for fpr, fnr,
         recall, specificity, precision and the share flagged.
     units : Units, optional
-        For limits with a confidence, where rows of one unit (patient, user) are not independent:
-        ``cutscore.units(y, score, unit)``, of the rows of the sweep. Limits are then on the mean
-        rate of units, each of which counts once; not for precision.
+        Where rows of one unit (patient, user) are correlated: ``cutscore.units(y, score, unit)``,
+        of the rows of the sweep. Intervals are then over units. Limits with a confidence are on
+        the mean rate of units, each of which counts once; not for precision.
     periods : Periods, optional
         For limits per day or hour: ``cutscore.periods(y, score, day)``, of the rows of the sweep.
         With a confidence they hold on new days.
@@ -638,9 +649,6 @@ def choose(  # noqa: PLR0913 - all but two are options
     >>> cs.choose(s, lambda tp, fp, fn, tn: tp - 0.5 * fp).threshold
     0.45
     """
-    if units is not None and confidence is None:
-        rule, hint = "units apply to limits with a confidence", "Add {1}, such as 0.95."
-        raise DataError(Conflict(("units", "confidence"), rule, hint))
     if not isinstance(objective, Aim):
         objective = Aim(
             as_objective(objective),
@@ -654,6 +662,8 @@ def choose(  # noqa: PLR0913 - all but two are options
         rule = "an Aim has its own limits, prior, confidence, units and periods"
         raise DataError(Conflict(("objective", "subject_to"), rule, "Set them there."))
     check_sweep(s)
+    if objective.units is not None:
+        objective.needs_one_cut(UNITS)
     if objective.three_way:
         from cutscore.decision.three_way import choose_three_way
 
@@ -710,7 +720,7 @@ def _limited_value(q: Aim, limit: Limit, threshold: float, c: Confusion) -> floa
         if limit.share is None:
             return float(limit.measure(c)) / len(q.periods)
         return q.periods.value(limit, threshold)
-    units = as_units(q.units)
+    units = as_units(q.units) if q.confidence is not None else None
     return float(limit.measure(c)) if units is None else rate_of_units(units, limit, threshold)
 
 
@@ -800,12 +810,13 @@ def needs_classes(s: Sweep, goal: Objective) -> None:
 
 def rules_of(s: Sweep, q: Aim) -> list[Rule]:
     """What the limits ask of cuts of this sweep."""
-    periods = as_periods(q.periods)
-    if periods is not None:
-        periods.check(s)
+    periods, units = as_periods(q.periods), as_units(q.units)
+    for of_rows in (periods, units):
+        if of_rows is not None:
+            of_rows.check(s)
     if q.confidence is None:
         return [q.on_all_rows(limit) for limit in q.limits]
-    return guarantee_limits(s, list(q.limits), q.confidence, q.prior, as_units(q.units), periods)
+    return guarantee_limits(s, list(q.limits), q.confidence, q.prior, units, periods)
 
 
 class _Cuts:
@@ -1102,7 +1113,9 @@ def limit_lines(p: OperatingPoint) -> list[str]:
     """What became of the limits."""
     q, lines = p.question, []
     level = f" at {100 * q.confidence:g} % confidence" if q.confidence else ""
-    units = f" for the mean over {len(q.units):,} clusters" if q.units is not None else ""
+    units = ""
+    if q.units is not None and q.confidence:
+        units = f" for the mean over {len(q.units):,} clusters"
     for limit, status in zip(q.limits, p.status, strict=True):
         sure = level + (units if limit.period is None else "")
         here = f" ({limit.value_text(status.value)} on these rows)"

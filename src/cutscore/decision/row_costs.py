@@ -772,7 +772,8 @@ def point_of_money(money: MoneySweep, q: Aim, threshold: float | None = None) ->
 def _best_uniform(rows: RowCosts, q: Aim) -> float | None:
     """The best single threshold on the score, under the same limits; None if none is allowed, and
     for limits on clusters and periods, which are known by the gaps."""
-    if rows.score is None or (q.limits and (q.periods is not None or q.units is not None)):
+    of_units = q.units is not None and q.confidence is not None
+    if rows.score is None or (q.limits and (q.periods is not None or of_units)):
         return None
     money = MoneySweep.of(replace(rows, gap=rows.score), squares=False)
     q = replace(q, periods=None, units=None)

@@ -415,12 +415,13 @@ class Detector(Card):
 
         return as_dict(self)
 
-    def to_json(self) -> str:
+    def to_json(self, folder: str = "") -> str:
         """A readable JSON text; floats are written so that they come back exactly. Where the score
-        is a column, that of the policy alone."""
+        is a column, that of the policy alone. A model in a file of its own is referred to from
+        ``folder``, by default the working directory."""
         from cutscore.detector.model_file import as_text
 
-        return as_text(self)
+        return as_text(replace(self, scorer=self.scorer.moved("", folder)) if folder else self)
 
     @staticmethod
     def from_json(text: str | bytes, *, verify: bool = True) -> Detector:
@@ -434,8 +435,9 @@ class Detector(Card):
         return from_text(text, verify=verify)
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write it to a JSON file, aside first: a file that is there survives a failure."""
-        text = self.to_json()
+        """Write it to a JSON file, aside first: a file that is there survives a failure. A model in
+        a file of its own is referred to from the folder of this file."""
+        text = self.to_json(os.path.dirname(os.fspath(path)))
         with written_aside(path, text=True) as file:
             file.write(text + "\n")
 

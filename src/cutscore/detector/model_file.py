@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 from typing import Any
 
 from cutscore.core.errors import DataError
@@ -51,4 +52,5 @@ def from_text(data: str | bytes, *, verify: bool = True) -> Detector:
 
 
 def from_file(path: str | os.PathLike[str], *, verify: bool = True) -> Detector:
-    return policy_file.read_artefact(path, lambda data: from_text(data, verify=verify))
+    d = policy_file.read_artefact(path, lambda data: from_text(data, verify=verify))
+    return replace(d, scorer=d.scorer.moved(os.path.dirname(os.fspath(path)), ""))

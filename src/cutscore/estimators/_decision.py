@@ -6,13 +6,18 @@ import copy
 from collections.abc import Sequence
 from dataclasses import replace
 from math import inf, isinf, nan
-from numbers import Real
+from numbers import Integral, Real
 from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.frozen import FrozenEstimator
-from sklearn.model_selection import StratifiedShuffleSplit, check_cv
+from sklearn.model_selection import (
+    GroupShuffleSplit,
+    StratifiedGroupKFold,
+    StratifiedShuffleSplit,
+    check_cv,
+)
 from sklearn.utils import _safe_indexing, indexable
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
 from sklearn.utils.validation import (
@@ -68,9 +73,10 @@ class DecisionClassifier(LogOdds, ClassifierWrapper):
         of ``fit`` and ``predict``.
     cv : int, float, splitter, iterable or "prefit", default 5
         A number of folds, a splitter, or pairs of indices that hold out each row once; a float is
-        the share of rows in a single held-out set. ``"prefit"``: the estimator is fitted already,
-        and all rows are used to choose; they should be rows it has not seen. A
-        ``FrozenEstimator`` is always taken so.
+        the share of rows in a single held-out set. With ``groups``, numbers keep each cluster
+        together; a splitter has to do so by itself, as ``GroupKFold`` does. ``"prefit"``: the
+        estimator is fitted already, and all rows are used to choose; they should be rows it has not
+        seen. A ``FrozenEstimator`` is always taken so.
     calibration : str, default "auto"
         How scores become probabilities, as for :func:`cutscore.calibrate`; ``"platt"`` and
         ``"beta"`` use smoothed targets. Where the probability would fall as the score rises, since
@@ -165,8 +171,9 @@ class DecisionClassifier(LogOdds, ClassifierWrapper):
             Weights count as numbers of rows. A classifier that does not take them is fitted
             without, with a warning; the choice always uses them.
         groups : array-like of shape (n_samples,), optional
-            Cluster ids, for splitters such as ``GroupKFold``. Limits with a confidence then hold
-            for clusters.
+            Cluster ids (patient, user), where rows of one cluster are correlated. Folds keep
+            clusters together, intervals are over clusters, and limits with a confidence hold for
+            them.
         amount : array-like of shape (n_samples,), optional
             The column ``amount`` that costs of each row name, if X does not have it.
         **params
@@ -200,7 +207,7 @@ class DecisionClassifier(LogOdds, ClassifierWrapper):
             held_out = [np.arange(_num_samples(X))]
             scores = [fitter.scores(estimator, X)]
         else:
-            splits = self._splits(X, labels, routed.splitter.split)
+            splits = self._splits(X, labels, groups, routed.splitter.split)
             held_out = [test for _, test in splits]
             scores = fitter.held_out_scores(X, labels, splits, self.n_jobs)
             self.estimator_ = fitter.fit(X, labels, None if self.refit else splits[0][0])
@@ -214,9 +221,10 @@ class DecisionClassifier(LogOdds, ClassifierWrapper):
                 [choice.threshold(*fold) for fold in zip(scores, held_out, strict=True)]
             )
             return self
-        if aim.confidence is not None and groups is not None:
-            clusters = _safe_indexing(groups, rows)
-            aim = replace(aim, units=units(is_positive[rows], every, np.asarray(clusters)))
+        if groups is not None:
+            clusters = np.asarray(_safe_indexing(groups, rows))
+            w = None if weight is None else weight[rows]
+            aim = replace(aim, units=units(is_positive[rows], every, clusters, weight=w))
         s = _sweep(is_positive, every, weight, rows)
         self.policy_ = self._policy(s, aim, positive, len(held_out))
         on_rows = aim.on_rows
@@ -358,13 +366,22 @@ class DecisionClassifier(LogOdds, ClassifierWrapper):
         return names[-1]
 
     def _splits(
-        self, X: MatrixLike, y: NDArray[Any], split_params: dict[str, Any]
+        self,
+        X: MatrixLike,
+        y: NDArray[Any],
+        groups: ArrayLike | None,
+        split_params: dict[str, Any],
     ) -> Sequence[Split]:
+        own: Any = None
         if isinstance(self.cv, Real) and 0 < self.cv < 1:
-            cv = StratifiedShuffleSplit(1, test_size=self.cv, random_state=self.random_state)
+            held_out = StratifiedShuffleSplit if groups is None else GroupShuffleSplit
+            own = held_out(1, test_size=self.cv, random_state=self.random_state)
+        elif isinstance(self.cv, Integral) and groups is not None:
+            own = StratifiedGroupKFold(int(self.cv))  # rows of one cluster stay together
+        if own is None:
+            splits = list(check_cv(self.cv, y, classifier=True).split(X, y, **split_params))
         else:
-            cv = check_cv(self.cv, y, classifier=True)
-        splits = list(cv.split(X, y, **split_params))
+            splits = list(own.split(X, y, groups))
         if len(splits) > 1:
             check_held_out_once(splits, len(y))
             if not self.refit:
@@ -481,11 +498,10 @@ class _RowChoice(NamedTuple):
 
     def of(self, rows: NDArray[np.intp]) -> tuple[NDArray[np.bool_], dict[str, Any]]:
         """Labels and options of these rows."""
-        clusters = self.groups if self.aim.confidence is not None else None
         return self.positive[rows], {
             "columns": {name: np.asarray(c)[rows] for name, c in self.columns.items()},
             "weight": None if self.weight is None else self.weight[rows],
-            "unit": None if clusters is None else np.asarray(_safe_indexing(clusters, rows)),
+            "unit": None if self.groups is None else np.asarray(_safe_indexing(self.groups, rows)),
         }
 
     def threshold(self, scores: Floats, rows: NDArray[np.intp]) -> float:

@@ -107,8 +107,9 @@ def guarantee_limits(  # noqa: PLR0913, PLR0917 - two are options
     if not limits:
         rule, hint = "a confidence applies to limits", "Add {1}, such as 'fpr <= 0.001'."
         raise DataError(Conflict(("confidence", "subject_to"), rule, hint))
-    if units is not None:
-        units.check(s)
+    if units is not None and s.weighted:
+        hint = "Drop the weights or the confidence."
+        raise UndefinedError(CountsRows("a guarantee for clusters", hint))
     error = split_error(limits, confidence)
     return [
         certify_limit(s, limit, error, prior, units)
@@ -191,7 +192,7 @@ def certify_limit(
 def rate_of_units(units: Units, limit: Limit, threshold: float) -> float:
     """What a guarantee for units looks at: the mean of their own rates."""
     name = limit.measure.name
-    share = units.mean(limit.measure.of_class, threshold)
+    share = float(np.mean(units.shares(limit.measure.of_class, threshold)))
     if name == "flagged":
         return share * len(units.unit)
     return 1 - share if name in ("fnr", "specificity") else share

@@ -55,7 +55,7 @@ from cutscore.inference.selection import (
     logit_interval,
     ratio_cells,
 )
-from cutscore.inference.units import gaffke_p_value
+from cutscore.inference.units import Units, gaffke_p_value
 from cutscore.measures.costs import Costs
 from cutscore.measures.limits import Limit, parse_limit
 from cutscore.measures.prior import check_level
@@ -279,26 +279,7 @@ class Periods(Frozen):
     def measured(self, goal: Objective, threshold: float, level: float) -> Expected | None:
         """A rate, F measure or cost at a threshold that is given, with its interval over periods;
         None of measures that are no ratios of sums."""
-        found = None if getattr(goal, "is_count", False) else ratio_cells(goal, None)
-        if found is None or found[8] != -1 or found[9] != 0:
-            return None
-        cells = [
-            np.bincount(self.period[(self.positive == positive) & side], minlength=self.number)
-            for positive, side in (
-                (positive, flagged)
-                for flagged in (self.score >= threshold, self.score < threshold)
-                for positive in (True, False)
-            )
-        ]
-        # In the order of TP, FP, FN and TN.
-        up, down = (
-            sum((w * cell for w, cell in zip(weights, cells, strict=True)), 0 * cells[0])
-            for weights in (found[:4], found[4:8])
-        )
-        most: float | None = 1.0
-        if isinstance(goal, Costs):
-            most = None if goal.tp or goal.tn else max(goal.fp, goal.fn)
-        return ratio_over(up, down, level, goal.name, most) if down.any() else None
+        return measured_over(goal, self.score >= threshold, self.positive, self.period, level)
 
     def _rows(self, limit: Limit) -> tuple[Floats, Ints]:
         """Scores and periods of the rows that a limit counts."""
@@ -399,10 +380,16 @@ def _mean_is_below(x: Ints, bound: float, error: float) -> bool:
     return gaffke_p_value(share / most, times, bound / most) <= error
 
 
-def ratio_over(
-    part: NDArray[Any], whole: NDArray[Any], level: float, name: str, most: float | None = 1.0
+def ratio_over(  # noqa: PLR0913, PLR0917 - two are options
+    part: NDArray[Any],
+    whole: NDArray[Any],
+    level: float,
+    name: str,
+    most: float | None = 1.0,
+    what: str = "periods",
 ) -> Expected:
-    """Σ part / Σ whole with its interval over periods: a number from 0 to ``most``, or any.
+    """Σ part / Σ whole with its interval over periods, or clusters: a number from 0 to ``most``, or
+    any.
 
     Examples
     --------
@@ -413,8 +400,9 @@ def ratio_over(
     """
     n = int(np.count_nonzero(whole))
     if n < 2:
-        of = f"periods in which {name} has a value"
-        raise UndefinedError(TooFew("an interval over periods", 2, of, n))
+        raise UndefinedError(
+            TooFew(f"an interval over {what}", 2, f"{what} in which {name} has a value", n)
+        )
     total = float(np.sum(whole))
     value = float(np.sum(part)) / total
     away = (part - value * whole) / (1 - whole / total)
@@ -433,6 +421,43 @@ def ratio_over(
         return Expected(value, value - half, value + half, level)
     low, high = logit_interval(value, half, most)
     return Expected(value, low, high, level)
+
+
+def share_over(units: Units, level: float) -> Expected:
+    """The share of positives in clustered rows, with its interval over the clusters."""
+    weight = np.ones(len(units.unit)) if units.weight is None else units.weight
+    part, whole = (np.bincount(units.unit, w) for w in (weight * units.positive, weight))
+    return ratio_over(part, whole, level, "the prevalence", what="clusters")
+
+
+def measured_over(  # noqa: PLR0913, PLR0917 - the rows, and what is asked of them
+    goal: Objective,
+    flagged: NDArray[np.bool_],
+    positive: NDArray[np.bool_],
+    of: Ints,
+    level: float,
+    weight: Floats | None = None,
+    what: str = "periods",
+) -> Expected | None:
+    """A rate, F measure or cost of rows that are flagged, with its interval over the periods or
+    clusters that they are of; None of measures that are no ratios of sums."""
+    found = None if getattr(goal, "is_count", False) else ratio_cells(goal, None)
+    if found is None or found[8] != -1 or found[9] != 0:
+        return None
+    cells = [
+        np.bincount(of, (side & (positive == one)) * (1 if weight is None else weight))
+        for side in (flagged, ~flagged)
+        for one in (True, False)
+    ]
+    # In the order of TP, FP, FN and TN.
+    up, down = (
+        sum((w * cell for w, cell in zip(weights, cells, strict=True)), 0 * cells[0])
+        for weights in (found[:4], found[4:8])
+    )
+    most: float | None = 1.0
+    if isinstance(goal, Costs):
+        most = None if goal.tp or goal.tn else max(goal.fp, goal.fn)
+    return ratio_over(up, down, level, goal.name, most, what) if down.any() else None
 
 
 _ISO = re.compile(r"\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:\.\d{1,6})?)?)?")

@@ -354,7 +354,9 @@ def _select(items: _Items, aim: Aim) -> Selection | None:
     index = items.scores[0][2]
     if rare < 2 or len(index) >= 2**31 or (aim.confidence and items.weight is not None):
         return None
-    numbers = None if aim.units is not None else _numbers(aim, items)
+    if aim.units is not None and aim.confidence is not None:
+        return None  # what a part of the clusters can guarantee is another question
+    numbers = _numbers(aim, items)
     if numbers is None:
         return None
     # By the rows: with one seed for all, rows of the same ranks would always be in one fold, and

@@ -28,9 +28,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from cutscore.core.errors import DataError, UndefinedError
+from cutscore.core.errors import DataError
 from cutscore.core.findings.arguments import BadArgument, Conflict
-from cutscore.core.findings.statistics import CountsRows
 from cutscore.core.frozen import Frozen
 from cutscore.sweeps.sweep import Floats, Sweep
 
@@ -48,12 +47,15 @@ class Units(Frozen):
     positive : array of bool
         Whether each row is positive.
     unit : array of int
-        The number of each row's unit.
+        The number of each row's unit, from 0 on.
+    weight : array of float, optional
+        The weight of each row.
     """
 
     score: Floats
     positive: NDArray[np.bool_]
     unit: Ints
+    weight: Floats | None = None
 
     def __len__(self) -> int:
         """How many units there are."""
@@ -64,16 +66,13 @@ class Units(Frozen):
 
     def check(self, s: Sweep) -> None:
         """Raise unless these are the rows of a sweep."""
-        if s.weighted:
-            hint = "Drop the weights or the confidence."
-            raise UndefinedError(CountsRows("a guarantee for clusters", hint))
-        of = (int(np.count_nonzero(self.positive)), int(np.count_nonzero(~self.positive)))
-        same = of == (s.P, s.N)
+        mass = np.ones(len(self.unit)) if self.weight is None else self.weight
+        pos = mass * self.positive
+        same = np.allclose((pos.sum(), mass.sum()), (s.P, s.P + s.N), rtol=1e-9)
         if same and not s.merged:
             starts = np.append(0, np.flatnonzero(self.score[1:] != self.score[:-1]) + 1)
-            ones = self.positive.astype(np.int64)
-            same = np.array_equal(self.score[starts], s.threshold) and np.array_equal(
-                np.add.reduceat(ones, starts), s.pos
+            same = np.array_equal(self.score[starts], s.threshold) and np.allclose(
+                np.add.reduceat(pos, starts), s.pos, rtol=1e-9
             )
         if not same:
             rule = (
@@ -82,16 +81,23 @@ class Units(Frozen):
             hint = "Make both from the same columns: sweep(y, score) and units(y, score, unit)."
             raise DataError(Conflict(("units", "s"), rule, hint))
 
+    def negated(self) -> Units:
+        """The same of −score."""
+        columns = (0.0 - self.score, self.positive, self.unit, self.weight)
+        flipped = (None if column is None else column[::-1].copy() for column in columns)
+        return Units._adopt(*flipped)
+
     def rows(self, positive: bool | None) -> tuple[Floats, Ints]:
         """Scores and units of one class, or of both; units are numbered from 0 on."""
         some = np.ones(len(self.unit), np.bool_) if positive is None else self.positive == positive
         _, unit = np.unique(self.unit[some], return_inverse=True)
         return self.score[some], unit
 
-    def mean(self, positive: bool | None, threshold: float) -> float:
-        """The mean of the units' shares of rows, of a class or of both, that are flagged."""
+    def shares(self, positive: bool | None, threshold: float) -> Floats:
+        """Each unit's share of rows, of a class or of both, that are flagged."""
         score, unit = self.rows(positive)
-        return float(np.mean(np.bincount(unit, score >= threshold) / np.bincount(unit)))
+        shares: Floats = np.bincount(unit, score >= threshold) / np.bincount(unit)
+        return shares
 
     def most(self, rate: float, error: float, *, positive: bool | None, flagged: bool) -> int:
         """The most rows to flag, or to leave alone, so that the true mean rate of units is above

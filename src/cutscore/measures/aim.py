@@ -128,7 +128,7 @@ class Aim:
         The confidence with which limits must hold on new rows; None if they only have to hold on
         the given rows.
     units : Units, optional
-        For guarantees with clustered rows: the result of :func:`cutscore.units`.
+        For clustered rows: the result of :func:`cutscore.units`.
     level : float, default 0.95
         The confidence level of intervals.
     assumed : bool, default False

@@ -16,7 +16,9 @@ from cutscore import __version__
 from cutscore.calibration.calibrators import Calibrator, Chain
 from cutscore.calibration.fitting import calibrate
 from cutscore.calibration.odds import reshape
+from cutscore.comparison.covariance import auc_over
 from cutscore.comparison.row_costs import choose_by_row
+from cutscore.comparison.rows import units as units_of
 from cutscore.core.checks import as_array, as_vector, check_threshold, one_of, score_column
 from cutscore.core.errors import CutscoreError, DataError, UndefinedError
 from cutscore.core.files import written_aside
@@ -44,9 +46,10 @@ from cutscore.decision.row_costs import RowCostPoint, flags, gaps_of, point_of_m
 from cutscore.decision.three_way import decide_scores
 from cutscore.inference.auc import auc_interval
 from cutscore.inference.guarantee import split_error
-from cutscore.inference.periods import KnownPeriods, as_periods
+from cutscore.inference.periods import KnownPeriods, as_periods, share_over
 from cutscore.inference.roc_band import band_width
 from cutscore.inference.selection import Expected
+from cutscore.inference.units import as_units
 from cutscore.measures.aim import Aim, GoalLike, Top, as_objective
 from cutscore.measures.confusion import Confusion
 from cutscore.measures.costs import Costs, check_costs
@@ -358,9 +361,13 @@ class Policy(Card):
         check_sweep(s)
         asked = aim if isinstance(aim, Aim) else Aim(as_objective(aim))
         s = s.negated() if reverse else s
-        periods = as_periods(asked.periods)
-        if reverse and periods is not None:
-            asked = replace(asked, periods=periods.negated())
+        if reverse:
+            periods, units = as_periods(asked.periods), as_units(asked.units)
+            asked = replace(
+                asked,
+                periods=None if periods is None else periods.negated(),
+                units=None if units is None else units.negated(),
+            )
         if threshold is None:
             point = choose(s, asked)
         else:
@@ -1032,6 +1039,7 @@ class Policy(Card):
         period: ArrayLike | None = None,
         exposure: int | None = None,
         groups: ArrayLike | None = None,
+        unit: ArrayLike | None = None,
         columns: Mapping[str, ArrayLike] | None = None,
     ) -> PolicyCheck:
         """Compare what was promised with what happened on labelled rows.
@@ -1053,6 +1061,9 @@ class Policy(Card):
         groups
             The group of each row, if the policy knows of groups: promises and limits of each group
             are tested as well, with Holm's correction over all tests.
+        unit
+            The cluster id of each row (patient, user), where rows of one cluster are correlated:
+            intervals and tests are over clusters. Needed if the policy was chosen on clusters.
         columns
             The columns that costs of each row are computed from.
 
@@ -1077,6 +1088,7 @@ class Policy(Card):
             period=period,
             exposure=exposure,
             groups=groups,
+            unit=unit,
             columns=columns,
         )
 
@@ -1285,9 +1297,17 @@ def promises_of(
         out |= {} if saved is None else {"saving": saved}
     if not given and not out:
         out = _certain(point, scores)
+    units = as_units(aim.units)
+    rows = point.rows if isinstance(point, RowCostPoint) else None
+    if rows is not None and rows.score is not None and rows.unit is not None:
+        units = units_of(rows.positive, rows.score, rows.unit, weight=rows.weight)
     with suppress(CutscoreError):
-        low, high = auc_interval(s, level=aim.level)
-        out["auc"] = Expected(s.auc, low, high, aim.level)
+        if units is None:
+            low, high = auc_interval(s, level=aim.level)
+            out["auc"] = Expected(s.auc, low, high, aim.level)
+        else:  # the share of positives too, which the file can't tell without the clusters
+            out["auc"] = auc_over(units, aim.level)
+            out["prevalence"] = share_over(units, aim.level)
     return out
 
 

@@ -35,9 +35,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from cutscore.comparison.covariance import auc_over
 from cutscore.comparison.group_sweeps import sweeps_by_group
 from cutscore.comparison.row_costs import choose_by_row
 from cutscore.comparison.rows import periods as periods_of
+from cutscore.comparison.rows import units as units_of
 from cutscore.core.checks import as_array
 from cutscore.core.errors import CutscoreError, DataError, UndefinedError
 from cutscore.core.findings.arguments import BadArgument
@@ -54,10 +56,11 @@ from cutscore.decision.normal import is_normal
 from cutscore.decision.row_costs import RowCostPoint
 from cutscore.decision.verdict import FEWEST
 from cutscore.inference.auc import auc_interval
-from cutscore.inference.periods import Periods, as_periods
+from cutscore.inference.periods import Periods, as_periods, ratio_over, share_over
 from cutscore.inference.placements import effective, sizes_of
 from cutscore.inference.rates import clopper_pearson, wilson
 from cutscore.inference.selection import Expected
+from cutscore.inference.units import Units
 from cutscore.measures.aim import Aim, as_objective
 from cutscore.measures.limits import Limit
 from cutscore.measures.prior import check_level
@@ -250,15 +253,12 @@ def check(  # noqa: PLR0913 - options have names
     period: ArrayLike | None = None,
     exposure: int | None = None,
     groups: ArrayLike | None = None,
+    unit: ArrayLike | None = None,
     columns: Mapping[str, ArrayLike] | None = None,
 ) -> PolicyCheck:
     """Each promise and each limit of a policy beside what labelled rows show."""
     level = policy.aim.level if level is None else check_level(level)
-    if (groups is None) != (policy.groups is None):
-        rule = "be left out: the policy knows of no groups"
-        if policy.groups is not None:
-            rule = f"be given: the policy knows of groups by {shown(policy.groups.column)}"
-        raise DataError(BadArgument("groups", rule))
+    _check_columns(policy, groups, unit)
     if positive is None:
         y, positive = _labelled(policy, as_array(y, "label"))
     s = sweep(y, scores, weight, positive, squares=weight is not None)
@@ -270,6 +270,10 @@ def check(  # noqa: PLR0913 - options have names
     if period is not None:
         periods = periods_of(y, scores, period, exposure=exposure, positive=positive)
     total = s.negated() if policy.reverse else s
+    units = None
+    if unit is not None:
+        units = units_of(y, scores, unit, weight=weight, positive=positive)
+        units = units.negated() if policy.reverse else units
     for outside in novelty(policy, total):
         if outside.share > 0.5:  # scores of another model or scale: nothing can be compared
             raise DataError(outside)
@@ -280,16 +284,17 @@ def check(  # noqa: PLR0913 - options have names
             *(y, policy.towards(scores), aim, columns),
             calibrator=policy.needs_calibrator("a check"),
             weight=weight,
+            unit=unit,
             period=period,
             exposure=exposure,
             positive=positive,
             threshold=policy.threshold,
         )
-        return _CheckedByRow(policy, total, level, found).result()
+        return _CheckedByRow(policy, total, level, found, units).result()
     if policy.groups is None or groups is None:
         if periods is not None and policy.reverse:
             periods = periods.negated()
-        return _Checked(policy, total, level, periods).result()
+        return _Checked(policy, total, level, periods, units).result()
     numbers = policy.groups.numbers(groups, len(as_array(scores, "score")))
     parts = sweeps_by_group(
         y, scores, numbers, weight=weight, positive=positive, squares=weight is not None
@@ -297,6 +302,21 @@ def check(  # noqa: PLR0913 - options have names
     names = policy.groups.names
     towards = {names[int(k)]: one.negated() if policy.reverse else one for k, one in parts.items()}  # type: ignore[call-overload]
     return _CheckedGroups(policy, total, level, towards).result()
+
+
+def _check_columns(policy: Policy, groups: ArrayLike | None, unit: ArrayLike | None) -> None:
+    """Raise if there are no groups or clusters where the policy has some, or the other way
+    round."""
+    if (groups is None) != (policy.groups is None):
+        rule = "be left out: the policy knows of no groups"
+        if policy.groups is not None:
+            rule = f"be given: the policy knows of groups by {shown(policy.groups.column)}"
+        raise DataError(BadArgument("groups", rule))
+    if unit is None and policy.evidence.units is not None:
+        raise DataError(BadArgument("unit", "be given: the policy was chosen on clustered rows"))
+    if unit is not None and (policy.groups is not None or policy.three_way):
+        rule = "be left out: a check of groups or of two thresholds takes rows as independent"
+        raise DataError(BadArgument("unit", rule))
 
 
 def _labelled(policy: Policy, y: Array) -> tuple[Any, Any]:
@@ -312,14 +332,24 @@ def _labelled(policy: Policy, y: Array) -> tuple[Any, Any]:
 
 
 class _Checked:
-    """A policy and the sweep of the rows that it is checked on, with their periods."""
+    """A policy and the sweep of the rows that it is checked on, with their periods or clusters."""
 
     scores: Sweep
     """The sweep of the scores themselves; thresholds may be on something else."""
 
-    def __init__(self, policy: Policy, s: Sweep, level: float, periods: Periods | None) -> None:
+    units: Units | None = None
+    """The clusters of the rows, by the score."""
+
+    def __init__(
+        self,
+        policy: Policy,
+        s: Sweep,
+        level: float,
+        periods: Periods | None,
+        units: Units | None = None,
+    ) -> None:
         self.policy, self.s, self.level, self.periods = policy, s, level, periods
-        self.scores = s
+        self.scores, self.units = s, units
         self.aim = policy.aim
         if periods is not None:
             periods.check(s)
@@ -331,11 +361,12 @@ class _Checked:
     def at_cuts(self) -> OperatingPoint:
         """What the thresholds do on the rows."""
         rows = tuple(limit for limit in self.aim.limits if limit.period is None)
-        aim = replace(self.aim.on_rows, limits=rows, periods=None)
+        aim = replace(self.aim.on_rows, limits=rows, periods=None, units=self.units)
         return point_at(self.s, aim, self.policy.point.cuts)
 
     def outcomes(self) -> list[Outcome]:
-        return [self.outcome(name, e) for name, e in self.policy.promises.items()]
+        promises = self.policy.promises.items()
+        return [self.outcome(name, e) for name, e in promises if name != "prevalence"]
 
     def limits(self) -> list[LimitOutcome]:
         return list(map(self.limit, self.aim.limits))
@@ -369,6 +400,8 @@ class _Checked:
 
     def observed(self, name: str) -> Expected | None:
         with suppress(CutscoreError):
+            if name == "auc" and self.units is not None:
+                return auc_over(self.units, self.level)
             if name == "auc":
                 low, high = auc_interval(self.scores, level=self.level)
                 return Expected(self.scores.auc, low, high, self.level)
@@ -418,6 +451,8 @@ class _Checked:
         if limit.period is not None:
             at = self.point.threshold
             return None if self.periods is None else self.periods.expect(limit, at, level)
+        if self.units is not None and (measure.is_count or self.aim.confidence is not None):
+            return self.of_units(limit, level)
         if not measure.is_count:
             here = self.aim.prior is None or measure.prior_free
             exact = here and (measure.binomial or self.aim.three_way)
@@ -428,8 +463,24 @@ class _Checked:
         rows = float(self.evidence.P + self.evidence.N)
         return Expected(share * rows, low * rows, high * rows, level)
 
+    def of_units(self, limit: Limit, level: float) -> Expected | None:
+        """What a guarantee for clusters is on, the mean of their own rates; None of others."""
+        of_class, name = limit.measure.of_class, limit.measure.name
+        if self.units is None or self.aim.confidence is None or name in ("precision", "npv", "fp"):
+            return None
+        share = self.units.shares(of_class, self.point.threshold)
+        if name in ("fnr", "specificity"):
+            share = 1 - share
+        e = ratio_over(share, np.ones(len(share)), level, name, what="clusters")
+        rows = float(self.evidence.P + self.evidence.N) if name == "flagged" else 1.0
+        return Expected(e.value * rows, e.low * rows, e.high * rows, level)
+
     def prevalence(self) -> Outcome:
         then, now = (_share(s, self.level) for s in (self.policy.sweep, self.s))
+        then = self.policy.promises.get("prevalence", then)
+        if self.units is not None:
+            with suppress(CutscoreError):
+                now = share_over(self.units, self.level)
         if is_normal(self.policy.sweep):
             then = None  # what is positive is only seen now
         if self.aim.prior is not None:  # somebody said what it is
@@ -455,12 +506,18 @@ class _Checked:
 class _CheckedByRow(_Checked):
     """A policy by the costs of each row: the threshold is on gaps, the AUC is that of the score."""
 
-    def __init__(self, policy: Policy, scores: Sweep, level: float, point: RowCostPoint) -> None:
+    def __init__(
+        self,
+        policy: Policy,
+        scores: Sweep,
+        level: float,
+        point: RowCostPoint,
+        units: Units | None,
+    ) -> None:
         self.choice = point
         periods = as_periods(point.question.periods)
-        super().__init__(
-            policy, point.sweep, level, periods if isinstance(periods, Periods) else None
-        )
+        days = periods if isinstance(periods, Periods) else None
+        super().__init__(policy, point.sweep, level, days, units)
         self.scores = scores
 
     def at_cuts(self) -> OperatingPoint:

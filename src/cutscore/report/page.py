@@ -326,7 +326,12 @@ def _tables(summary: Summary) -> list[tuple[list[str], list[list[str]]]]:
         values = [getattr(one, what) for one in scores]
         if any(value is not None for value in values):
             rows.append((word, ["" if v is None else number_text(v) for v in values]))
-    words = {"true positives": "tp", "false negatives": "fn", "false positives": "fp"}
+    words = {
+        "true positives": "tp",
+        "false negatives": "fn",
+        "false positives": "fp",
+        "true negatives": "tn",
+    }
     if summary.asked.three_way:
         at = [threshold_text(one, one.point.cuts.review) for one in scores]
         rows.append(("threshold for reviewing", at))
@@ -342,11 +347,17 @@ def _tables(summary: Summary) -> list[tuple[list[str], list[list[str]]]]:
     if summary.on_score:
         rows.append((which, [threshold_text(one) for one in scores]))
     for word, cell in words.items():
-        rows.append((word, [count_text(getattr(one.point.confusion, cell)) for one in scores]))
+        counts = [count_text(getattr(one.point.confusion, cell)) for one in scores]
+        rows.append((f"{word}, on these rows", counts))
     for name in (*measures_of(summary.asked), "cost"):
         if name in scores[0].measures:
             word, rate = word_for(name, summary.asked.prior), is_rate(name)
-            rows.append((word, [one.measures[name].text(rate=rate) for one in scores]))
+            found = [one.measures[name] for one in scores]
+            if name == "cost":
+                word, found = "cost per 1,000 cases", [one.times(1000) for one in found]
+            if any(one.interval is not None for one in found):
+                word += ", expected on new rows"
+            rows.append((word, [one.text(rate=rate) for one in found]))
     for k, status in enumerate(scores[0].point.status):
         each = [(one.point, one.point.status[k]) for one in scores]
         limit = scores[0].point.question.limits[k]

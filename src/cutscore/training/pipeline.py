@@ -35,7 +35,6 @@ from cutscore.decision.verdict import Verdict, judge
 from cutscore.detector import Detector, Encoding, NumberColumn, Training
 from cutscore.detector.artefact import as_text
 from cutscore.detector.column_summaries import Limits
-from cutscore.inference.selection import Expected
 from cutscore.linear.line import LinearDetector
 from cutscore.linear.rows import Flags, Floats
 from cutscore.measures.aim import UNITS, Aim, AimOptions
@@ -318,8 +317,8 @@ def _decide(data: Data, plan: Plan, out: OutOfFold, able: list[str], chosen: str
     aim = plan.aim
     scores = out.scores[chosen]
     s = data.sweep(scores)
-    if data.unit is not None and aim.confidence is not None:
-        aim = replace(aim, units=units(data.y, scores, data.unit))
+    if data.unit is not None:
+        aim = replace(aim, units=units(data.y, scores, data.unit, weight=data.weight))
     # Learners that are compared by their AUC are not chosen for what the threshold is chosen for.
     together = [chosen] if aim.by_auc else able
     point = with_data(choose(s, aim), data, [out.scores[name] for name in together])
@@ -343,12 +342,8 @@ def _detector(  # noqa: PLR0913, PLR0917 - what a detector is made of
         made.calibrator,
         labels=_labels(data.labels, target),
         provenance=Provenance(f"out-of-fold, {folds} folds, {made.learner}"),
-        promises=_promises(made),
+        promises=promises_of(point, scores=made.compared),
     )
-    if data.unit is not None:
-        # Also where no limit counts units: a revision must not take rows for independent.
-        units = replace(policy.evidence, units=len(np.unique(data.unit)))
-        policy = replace(policy, evidence=units)
     return Detector(
         fitted.scorer(data),
         policy,
@@ -446,16 +441,6 @@ def _plane(data: Data) -> Plane | None:
     x1, x2 = values
     there = np.isfinite(x1) & np.isfinite(x2)
     return Plane((columns[0].name, columns[1].name), x1[there], x2[there], data.y[at][there])
-
-
-def _promises(made: _Outcome) -> dict[str, Expected]:
-    """What to expect on new rows: of learner and threshold chosen together, and of the AUC by the
-    rows or units of this table."""
-    out = promises_of(made.point, scores=made.compared)
-    out.pop("auc", None)
-    if made.auc is not None:
-        out["auc"] = Expected(made.sweep.auc, made.auc.low, made.auc.high, made.auc.level)
-    return out
 
 
 def _weighted(name: str | None, s: Sweep) -> list[Finding]:

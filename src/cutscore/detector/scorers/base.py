@@ -126,6 +126,10 @@ class Scorer(ABC):
             Takes in what the rows have in each column, to count what training rows never had.
         """
 
+    def moved(self, start: str, to: str) -> Scorer:  # noqa: ARG002 - most refer to no file
+        """The same scorer, where paths of files were from one folder and are to be from another."""
+        return self
+
     @abstractmethod
     def facts(self) -> list[tuple[str, str]]:
         """What there is to know about it, by name."""

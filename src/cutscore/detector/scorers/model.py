@@ -75,7 +75,7 @@ class ModelFile:
     """A model in a file of its own, which must not change."""
 
     path: str
-    """From the working directory, or absolute."""
+    """From the working directory, or absolute; in a detector's file from the folder of that."""
     sha256: str
 
     @classmethod
@@ -83,6 +83,12 @@ class ModelFile:
         """The file as it is now."""
         where = os.fspath(path)
         return cls(where, sha256(_read(where)))
+
+    def moved(self, start: str, to: str) -> ModelFile:
+        """The same file, where paths were from one folder and are to be from another."""
+        if os.path.isabs(self.path):
+            return self
+        return replace(self, path=os.path.relpath(os.path.join(start, self.path), to or "."))
 
     def read(self) -> bytes:
         """The model, as its library wrote it; a DataError if it is another one by now."""
@@ -214,6 +220,11 @@ class ModelScorer(Scorer):
                 place = known.index(column) + 1
                 raise DataError(ColumnsMoved(column, k + 1, place, tuple(known)))
         return scorer
+
+    def moved(self, start: str, to: str) -> ModelScorer:
+        if isinstance(self.model, EmbeddedModel):
+            return self
+        return replace(self, model=self.model.moved(start, to))
 
     @property
     def columns(self) -> list[str]:
