@@ -300,7 +300,7 @@ class OperatingPoint(Card):
         if self.sweep.weighted and self.sweep.pos2 is None:
             return None
         if self.question.periods is not None and self._by_periods:
-            return self._over_periods(goal, level)
+            return self._over_own_periods(goal, level)
         if is_normal(self.sweep) and answers_without_positives(self.question):
             # Also for the chosen threshold: see cutscore.decision.normal.
             known = is_known(self.sweep, goal)
@@ -318,15 +318,20 @@ class OperatingPoint(Card):
         s = self.sweep
         return bool(s.P + s.N > MANY or not s.P)
 
-    def _over_periods(self, goal: Objective, level: float) -> Expected | None:
+    def _over_own_periods(self, goal: Objective, level: float) -> Expected | None:
         """A rate as at a threshold that was given, with its interval over periods: of so many rows
         the choice adds next to nothing."""
         periods = self.question.periods
         if not isinstance(periods, Periods) or not is_known(self.sweep, goal):
             return None
         with suppress(UndefinedError):
-            return periods.measured(goal, self.threshold, level)
+            return self.over_periods(periods, goal, level)
         return None
+
+    def over_periods(self, periods: Periods, goal: Objective, level: float) -> Expected | None:
+        """A measure of rows at these thresholds, as if they had been given, with its interval over
+        the periods of the rows; None if it is no ratio of sums."""
+        return periods.measured(goal, self.threshold, level)
 
     @property
     def typical(self) -> Confusion | None:
@@ -392,7 +397,7 @@ class OperatingPoint(Card):
         allowed = [
             (float(q.goal(does)), name)
             for name, does in self.alike.items()
-            if all(limit.holds(limit.sees(does, does)) for limit in map(q.on_all_rows, q.limits))
+            if all(rule.holds(does) for rule in map(q.rule_on_rows, q.limits))
         ]
         if not allowed:
             return None
@@ -697,21 +702,22 @@ def limit_statuses(
     return tuple(
         Status(
             limit.text,
-            _limited_value(q, limit, threshold, limit.sees(confusion, deployed)),
+            limited_value(q, limit, (threshold, threshold), limit.sees(confusion, deployed)),
             bool(rule.holds(confusion if q.confidence else limit.sees(confusion, deployed))),
         )
         for limit, rule in zip(q.limits, rules, strict=True)
     )
 
 
-def _limited_value(q: Aim, limit: Limit, threshold: float, c: Confusion) -> float:
-    """What a limit is on: rows, the mean rate of units, or periods."""
+def limited_value(q: Aim, limit: Limit, cuts: tuple[float, float], c: Confusion) -> float:
+    """What a limit is on at the thresholds for reviewing and blocking: rows, the mean rate of
+    units, or periods."""
     if limit.period is not None and q.periods is not None:
         if limit.share is None:
             return float(limit.measure(c)) / len(q.periods)
-        return q.periods.value(limit, threshold)
-    units = as_units(q.units)
-    return float(limit.measure(c)) if units is None else rate_of_units(units, limit, threshold)
+        return q.periods.value(limit, cuts)
+    units = None if q.three_way else as_units(q.units)
+    return float(limit.measure(c)) if units is None else rate_of_units(units, limit, cuts[1])
 
 
 def place_threshold(s: Sweep, cut: int, rules: Sequence[Rule]) -> float:

@@ -124,7 +124,9 @@ def _certify_period(
     check_guarantee(limit, prior)
     if periods is None:
         raise DataError(PeriodsMissing(limit.text))
-    return periods.rule(limit, error)
+    rule = periods.rule(limit, error)
+    assert isinstance(rule, Limit)  # of one threshold
+    return rule
 
 
 def split_error(limits: Sequence[Limit], confidence: float) -> float:

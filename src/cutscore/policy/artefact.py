@@ -468,11 +468,14 @@ class Policy(Card):
         units = None if aim.units is None else len(aim.units)
         known = _known_periods(aim)
         provenance = _with_digest(provenance or Provenance(), s)
+        kept = Evidence.of(s, evidence, cuts=point.cut_indices, units=units, periods=known)
+        if known is not None and kept.kind != "scores":  # on which no pair can be chosen
+            kept = replace(kept, periods=known.at(point.confusion.flagged))
         return cls(
             aim=aim,
             cuts=cuts_of(point, reverse),
             calibrator=calibrator,
-            evidence=Evidence.of(s, evidence, cuts=point.cut_indices, units=units, periods=known),
+            evidence=kept,
             labels=labels or Labels(),
             provenance=provenance,
             promises=promises_of(point, given=given) if promises is None else promises,

@@ -52,6 +52,7 @@ from cutscore.decision.choice import CutPair, OperatingPoint, point_at
 from cutscore.decision.groups import OTHERS, replace_scores
 from cutscore.decision.normal import is_normal
 from cutscore.decision.row_costs import RowCostPoint
+from cutscore.decision.three_way import three_way_at
 from cutscore.decision.verdict import FEWEST
 from cutscore.inference.auc import auc_interval
 from cutscore.inference.periods import Periods, as_periods
@@ -332,7 +333,9 @@ class _Checked:
         """What the thresholds do on the rows."""
         rows = tuple(limit for limit in self.aim.limits if limit.period is None)
         aim = replace(self.aim.on_rows, limits=rows, periods=None)
-        return point_at(self.s, aim, self.policy.point.cuts)
+        # Where only a limit per period is on reviews, the rest of the aim has one threshold.
+        at = three_way_at if self.aim.three_way else point_at
+        return at(self.s, aim, self.policy.point.cuts)
 
     def outcomes(self) -> list[Outcome]:
         return [self.outcome(name, e) for name, e in self.policy.promises.items()]
@@ -384,7 +387,7 @@ class _Checked:
         """A measure of the rows at the thresholds, at the prior of the aim if it has one. With
         periods, a rate has an interval over them."""
         if self.periods is not None and self.aim.prior is None:
-            over = self.periods.measured(goal, self.point.threshold, level)
+            over = self.point.over_periods(self.periods, goal, level)
             if over is not None:
                 return over
         found = self.point.as_given(goal, level, method)
@@ -416,7 +419,7 @@ class _Checked:
         of periods."""
         measure = limit.measure
         if limit.period is not None:
-            at = self.point.threshold
+            at = self.point.cuts
             return None if self.periods is None else self.periods.expect(limit, at, level)
         if not measure.is_count:
             here = self.aim.prior is None or measure.prior_free

@@ -252,18 +252,21 @@ def _periods(p: Policy) -> tuple[PeriodLimit, ...]:
         rule = known.rules.get(limit.text)
         if limit.period is None or rule is None:
             continue
-        alarms = limit.measure.name == "fp"
+        what, count = {
+            "fp": ("false alarms", c.fp),
+            "reviewed": ("reviewed rows", getattr(c, "reviewed", 0)),
+        }.get(limit.measure.name, ("blocked rows" if p.three_way else "flagged rows", c.flagged))
         out.append(
             PeriodLimit(
                 limit.text,
                 bool(status.holds),
                 p.aim.confidence,
-                "false alarms" if alarms else "flagged rows",
+                what,
                 limit.period,
                 known.number,
                 known.column,
-                parse_limit(rule).bound,
-                float(c.fp if alarms else c.flagged),
+                parse_limit(rule).bound if isinstance(rule, str) else rule.reviews(c.flagged),
+                float(count),
             )
         )
     return tuple(out)

@@ -358,7 +358,8 @@ class PeriodLimit:
     holds: bool
     confidence: float | None
     what: str
-    """What it counts: "flagged rows" or "false alarms"."""
+    """What it counts: "flagged rows", or where there are reviews "blocked" or "reviewed rows", or
+    "false alarms"."""
     period: str
     """The word for a period: "day"."""
     periods: int
@@ -378,8 +379,8 @@ class PeriodLimit:
         days = f"{self.periods:,} {self.period}{'s' if self.periods != 1 else ''}"
         return (
             f"{self.limit}{sure}: {'met' if self.holds else failed}",
-            f"On the evidence of {days}{where} it allows {self._counted(self.most)}; the policy's "
-            f"threshold has {self._counted(self.count)}.",
+            f"On the evidence of {days}{where} it allows {self._counted(self.most)}; the policy "
+            f"has {self._counted(self.count)}.",
         )
 
     def _counted(self, count: float) -> str:
