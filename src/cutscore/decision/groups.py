@@ -174,7 +174,8 @@ class GroupPoint(Card):
         for name, of in rows.items():
             threshold = self.thresholds.get(name, other)
             if threshold is None:
-                raise DataError(GroupUnknown(str(name), tuple(map(str, self.thresholds))))
+                hint = "Pass a default threshold for other groups, or choose again with such rows."
+                raise DataError(GroupUnknown(str(name), tuple(map(str, self.thresholds)), hint))
             out[of] = decide_scores(x[of], (threshold,))
         return out
 

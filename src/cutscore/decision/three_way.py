@@ -493,12 +493,10 @@ class _PeriodRows:
         return self._cells(rng.permutation(self.number) % folds, folds, None)
 
     def drawn(self, rng: np.random.Generator, folds: int) -> Cells:
-        """As many periods of each such fold, with replacement."""
-        fold, times = rng.permutation(self.number) % folds, np.zeros(self.number)
-        for k in range(folds):
-            some = np.flatnonzero(fold == k)
-            times += np.bincount(rng.choice(some, len(some)), minlength=self.number)
-        return self._cells(fold, folds, times)
+        """As many periods with replacement; copies of a period stay in one fold."""
+        fold = rng.permutation(self.number) % folds
+        times = np.bincount(rng.integers(0, self.number, self.number), minlength=self.number)
+        return self._cells(fold, folds, times.astype(np.float64))
 
     def _cells(self, fold: NDArray[Any], folds: int, times: Floats | None) -> Cells:
         shape = (folds, self.entries)

@@ -17,7 +17,7 @@ from cutscore.core.findings.statistics import Undefined
 from cutscore.core.json import read, to_plain
 from cutscore.core.types import GoalFunction
 from cutscore.measures.confusion import Confusion, Number
-from cutscore.measures.costs import Costs, check_costs
+from cutscore.measures.costs import BY_ROW, BY_ROW_HINT, Costs, check_costs
 from cutscore.measures.limits import (
     Limit,
     LimitsLike,
@@ -197,6 +197,8 @@ class Aim:
         }
         for name, value in values.items():
             object.__setattr__(self, name, value)
+        if self.costs is not None and self.costs.by_row:
+            self.needs_one_cut(BY_ROW, BY_ROW_HINT)
 
     @classmethod
     def asked(  # noqa: PLR0913 - the options of users
