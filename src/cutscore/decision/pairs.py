@@ -31,6 +31,7 @@ from cutscore.core.findings.arguments import BadArgument
 from cutscore.core.findings.statistics import CountsRows
 from cutscore.decision.choice import choose
 from cutscore.inference.guarantee import (
+    CertifiedLimit,
     certify_limit,
     check_guarantee,
     max_between,
@@ -113,6 +114,7 @@ class _Cuts:
     def __init__(self, s: Sweep, q: Aim) -> None:
         self.s, self.q = s, q
         self.tp, self.fp = from_zero(s.tp), from_zero(s.fp)
+        self.flagged = self.tp + self.fp
         m = len(self.tp)
         self.block_allowed = np.ones(m, np.bool_)
         self.pass_allowed = np.ones(m, np.bool_)
@@ -202,8 +204,7 @@ class _Cuts:
     def limit_period(self, limit: Limit, rule: PeriodRule) -> None:
         """Allow what keeps a limit per period, which comes to this on all rows."""
         if isinstance(rule, ReviewWindows):
-            flagged = self.tp + self.fp
-            self.at_most(flagged, rule.allowed(flagged))
+            self.at_most(self.flagged, rule.allowed(self.flagged))
         elif limit.measure.reviews:
             self._limit_sum(rule)
         else:
@@ -220,9 +221,11 @@ class _Cuts:
         s, q, n = self.s, self.q, self.s.P + self.s.N
         name, side = limit.measure.name, side_of(limit.measure)
         if side != "both":
-            self.allow(
-                side, certify_limit(s, limit, error, q.prior, as_units(q.units)).holds(self.one)
-            )
+            rule = certify_limit(s, limit, error, q.prior, as_units(q.units))
+            if isinstance(rule, CertifiedLimit):
+                self.allow(side, rule.certifies(self.flagged))
+            else:
+                self.allow(side, rule.holds(self.one))
             return
         if s.weighted or q.units is not None:
             hint = "Limit fpr and fnr instead."
@@ -230,9 +233,8 @@ class _Cuts:
         rate = limit.bound
         if name == "review_rate" and limit.sign[0] == "<":
             k = n if rate >= 1 else max_between(int(n), rate, error)
-            flagged = self.tp + self.fp
             # Nothing is reviewed where none can be allowed: then no case is between the cuts.
-            self.at_most(flagged, flagged + max(k, 0))
+            self.at_most(self.flagged, self.flagged + max(k, 0))
             return
         if name == "error_rate" and limit.sign[0] == "<":
             share = error / (2 * len(_SPLITS))
@@ -266,7 +268,7 @@ class _Cuts:
             a, b = self._linear(*w[:2]), self._linear(*w[2:])
         find: Any = _native.best_pair if exact else _native.weighted_best_pair
         low, high = (np.ascontiguousarray(end, np.int64) for end in (self.low, self.high))
-        mass = (self.tp + self.fp).astype(a.dtype, copy=False)
+        mass = self.flagged.astype(a.dtype, copy=False)
         i, j = find(a, b, mass, self.block_allowed, self.pass_allowed, low, high)
         return None if i == len(a) else Pair(i, j)
 
