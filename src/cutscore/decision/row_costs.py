@@ -26,6 +26,7 @@ from numpy.typing import NDArray
 from cutscore.calibration.calibrators import Calibrator
 from cutscore.calibration.fitting import calibrate
 from cutscore.calibration.methods import candidate
+from cutscore.core import _native
 from cutscore.core.checks import as_vector, one_of, score_column
 from cutscore.core.errors import CutscoreError, DataError, UndefinedError
 from cutscore.core.findings.arguments import BadArgument
@@ -248,40 +249,43 @@ class MoneySweep(Frozen):
     gain, loss : array of float
         What the positives of each gap gain by being flagged, and the negatives lose: whole numbers
         if ``scale`` makes whole numbers of all amounts.
-    gain2, loss2 : array of float
-        Sums of squares of the same.
     scale : int
         How many units one has: 100 if costs are in cents.
     tp, tn : float
         Benefits of the right decision, which are the same for all rows.
+    rows : RowCosts or None
+        The rows, of which squares are summed when they are asked for; None of a policy.
+    stored : (array of float, array of float) or None
+        Sums of squares of gains and losses, if there are no rows.
     """
 
     counts: Sweep
     gain: Floats
     loss: Floats
-    gain2: Floats
-    loss2: Floats
     scale: int = 1
     tp: float = 0.0
     tn: float = 0.0
+    rows: RowCosts | None = None
+    stored: tuple[Floats, Floats] | None = None
 
     @classmethod
-    def of(cls, rows: RowCosts, *, squares: bool = True) -> MoneySweep:
+    def of(cls, rows: RowCosts) -> MoneySweep:
         """Of rows."""
         counts = sweep(rows.positive, rows.gap, rows.weight, squares=rows.weight is not None)
         stake = rows.stake
         scale = scale_of(stake)
-        units = np.rint(stake * scale) if scale > 1 else stake
-        units = units if rows.weight is None else units * rows.weight
-        one = np.zeros(len(counts))
-        out = {name: one.copy() for name in ("gain", "loss", "gain2", "loss2")}
-        if (units > 0).any():
-            m = sweep(rows.positive, rows.gap, units, squares=squares)
-            at = np.searchsorted(-counts.threshold, -m.threshold)
-            for name, mass in zip(out, (m.pos, m.neg, m.pos2, m.neg2), strict=True):
-                if mass is not None:
-                    out[name][at] = mass
-        return cls._adopt(counts, **out, scale=scale, tp=rows.costs.tp, tn=rows.costs.tn)
+        gain, loss = _masses_at(counts, _sweep_money(rows, stake, scale))
+        return cls._adopt(counts, gain, loss, scale, rows.costs.tp, rows.costs.tn, rows)
+
+    @derived
+    def squares(self) -> tuple[Floats, Floats]:
+        """Sums of squares of what the positives of each gap gain, and the negatives lose."""
+        if self.stored is not None:
+            return self.stored
+        rows = self.rows
+        assert rows is not None
+        money = _sweep_money(rows, rows.stake, self.scale, squares=True)
+        return _masses_at(self.counts, money, squares=True)
 
     @property
     def alike(self) -> tuple[float, float]:
@@ -313,9 +317,10 @@ class MoneySweep(Frozen):
         s, flagged = self.counts, np.arange(len(self.gain)) < cut
         signs = {None: (1, 1), "flag none": (1, -1), "flag all": (-1, 1)}[baseline]
         missed, alarms = baseline != "flag none", baseline != "flag all"
+        gain2, loss2 = self.squares
         sides = (
-            (s.pos, s.pos2, self.gain, self.gain2, flagged != missed, signs[0], -self.tp),
-            (s.neg, s.neg2, self.loss, self.loss2, flagged == alarms, signs[1], -self.tn),
+            (s.pos, s.pos2, self.gain, gain2, flagged != missed, signs[0], -self.tp),
+            (s.neg, s.neg2, self.loss, loss2, flagged == alarms, signs[1], -self.tn),
         )
         out = []
         for rows, rows2, mass, square, counted, sign, shift in sides:
@@ -329,6 +334,31 @@ class MoneySweep(Frozen):
             values = np.append(each, 0.0) + (0.0 if baseline else shift)
             out.append(Moments.of(values, np.append(equal.rows, number - equal.rows.sum())))
         return out[0], out[1]
+
+
+def _sweep_money(
+    rows: RowCosts, stake: Floats, scale: int, *, squares: bool = False
+) -> Sweep | None:
+    """What is at stake at each gap, in units of 1/scale; None if nothing is."""
+    units = np.rint(stake * scale) if scale > 1 else stake
+    units = units if rows.weight is None else units * rows.weight
+    return sweep(rows.positive, rows.gap, units, squares=squares) if (units > 0).any() else None
+
+
+def _masses_at(
+    counts: Sweep, money: Sweep | None, *, squares: bool = False
+) -> tuple[Floats, Floats]:
+    """The money of both classes, or its squares, at each gap of the rows."""
+    if money is None:
+        return np.zeros(len(counts)), np.zeros(len(counts))
+    masses = money.squares("money") if squares else (money.pos, money.neg)
+    if len(money) == len(counts):
+        return masses
+    # Where nothing is at stake there is no money.
+    at = _native.weighted_count_below(-counts.threshold, -money.threshold, False)
+    out = np.zeros((2, len(counts)))
+    out[:, at] = masses
+    return out[0], out[1]
 
 
 def _per_case(missed: float, alarms: float, s: Sweep, prior: float | None) -> float:
@@ -693,7 +723,7 @@ class RowCostPoint(OperatingPoint):
     @property
     def findings(self) -> tuple[Notice, ...]:
         """What should be known: that few positives have most of the money."""
-        rows = effective(float(self.money.gain.sum()), float(self.money.gain2.sum()))
+        rows = effective(float(self.money.gain.sum()), float(self.money.squares[0].sum()))
         return (FewAmounts(rows),) if 0 < rows < FEWEST else ()
 
 
@@ -730,16 +760,19 @@ def choose_cut(money: MoneySweep, q: Aim, rules: Sequence[Rule]) -> tuple[int, b
     none, the best of the nearest, and False."""
     s = money.counts
     ok, feasible = allowed_cuts(s, q, rules)
-    allowed = np.flatnonzero(ok)
     gain, loss = (from_zero(np.cumsum(one)) for one in (money.gain, money.loss))
+    totals, fp = (float(gain[-1]), float(loss[-1])), from_zero(s.fp)
+    allowed = None if ok.all() else np.flatnonzero(ok)
+    if allowed is not None:
+        gain, loss, fp = gain[allowed], loss[allowed], fp[allowed]
     if q.prior is None:
-        value = (gain - loss)[allowed]
+        value = gain - loss
     else:
         prior = Fraction(repr(q.prior))
         worth = prior / Fraction(s.P), (1 - prior) / Fraction(s.N)
-        totals = float(gain[-1]), float(loss[-1])
-        value = linear_value(worth, totals, gain[allowed], loss[allowed])
-    return int(allowed[first_of_best(value, from_zero(s.fp)[allowed])]), feasible
+        value = linear_value(worth, totals, gain, loss)
+    k = first_of_best(value, fp)
+    return k if allowed is None else int(allowed[k]), feasible
 
 
 def point_of_rows(rows: RowCosts, q: Aim, threshold: float | None = None) -> RowCostPoint:
@@ -774,7 +807,7 @@ def _best_uniform(rows: RowCosts, q: Aim) -> float | None:
     for limits on clusters and periods, which are known by the gaps."""
     if rows.score is None or (q.limits and (q.periods is not None or q.units is not None)):
         return None
-    money = MoneySweep.of(replace(rows, gap=rows.score), squares=False)
+    money = MoneySweep.of(replace(rows, gap=rows.score))
     q = replace(q, periods=None, units=None)
     rules = rules_of(money.counts, q)
     cut, feasible = choose_cut(money, q, rules)
@@ -944,7 +977,7 @@ def cross_fit(
                 again = rows.recalibrated(train)
                 there = again.at(train)
                 share = len(train) / len(y)
-                money = MoneySweep.of(there, squares=rows.weight is not None)
+                money = MoneySweep.of(there)
                 point = point_of_money(money, _scaled(aim, share))
                 by_cut.add(flags(again.gap, point.threshold), test, train)
                 best = None if uniform is None else _best_uniform(there, _scaled(aim, share))

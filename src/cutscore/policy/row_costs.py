@@ -58,7 +58,7 @@ class RowEvidence(Frozen):
         m = point.money
         kept = Evidence.of(m.counts, kind, cuts=(point.cut,))
         s = kept.sweep
-        columns = {name: getattr(m, name) for name in _MONEY}
+        columns = dict(zip(_MONEY, (m.gain, m.loss, *m.squares), strict=True))
         if s.top is not None:
             first = np.searchsorted(-m.counts.threshold, -s.top)
             columns = {name: np.add.reduceat(one, first) for name, one in columns.items()}
@@ -66,8 +66,10 @@ class RowEvidence(Frozen):
 
     def money(self, costs: Costs) -> MoneySweep:
         """The money at each gap."""
-        masses = {name: getattr(self, name) for name in _MONEY}
-        return MoneySweep(self.gaps.sweep, **masses, scale=self.scale, tp=costs.tp, tn=costs.tn)
+        return MoneySweep(
+            *(self.gaps.sweep, self.gain, self.loss, self.scale, costs.tp, costs.tn),
+            stored=(self.gain2, self.loss2),
+        )
 
     def rescaled(self, old: Costs, new: Costs) -> RowEvidence:
         """The evidence for other costs; an error unless they differ from those there are by
