@@ -17,7 +17,7 @@ from cutscore.decision.row_costs import RowCostPoint
 from cutscore.inference.periods import Periods
 from cutscore.measures.costs import Costs
 from cutscore.policy import Policy, Provenance
-from cutscore.sweeps.sweep import Sweep, sweep
+from cutscore.sweeps.sweep import Sweep
 
 
 def check_engine(arguments: Namespace) -> None:
@@ -68,7 +68,8 @@ def choose_rows(
         shared.remark_all(arguments, days.findings)
         days = replace(days, column=period)
         point = replace(point, question=replace(point.question, periods=days))
-    return point, sweep(rows.y, score, rows.weight, squares=rows.weight is not None)
+    assert point.rows is not None
+    return point, point.rows.scores
 
 
 def policy_of(arguments: Namespace, what: shared.Named, point: RowCostPoint) -> Policy:

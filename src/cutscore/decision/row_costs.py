@@ -171,7 +171,7 @@ class RowCosts(Frozen):
         **more: NDArray[Any] | None,
     ) -> RowCosts:
         """Of checked columns."""
-        method = None
+        method = s = None
         if isinstance(calibrator, str):
             s = sweep(positive, score, more.get("weight"))
             s.needs_both_classes("a decision by the costs of each row")
@@ -179,7 +179,17 @@ class RowCosts(Frozen):
             comparison = getattr(calibrator, "comparison", None)
             method = asked if comparison is None else comparison.chosen
         gap = gaps(np.array(calibrator.llr(score), np.float64), stakes)
-        return cls._adopt(costs, positive, score, *stakes, gap, calibrator, method, **more)
+        out = cls._adopt(costs, positive, score, *stakes, gap, calibrator, method, **more)
+        if s is not None and not s.weighted:
+            vars(out)["scores"] = s
+        return out
+
+    @derived
+    def scores(self) -> Sweep:
+        """The sweep of the scores."""
+        if self.score is None:
+            raise UndefinedError(Undefined("the sweep of the scores", "needs the rows"))
+        return sweep(self.positive, self.score, self.weight, squares=self.weight is not None)
 
     @classmethod
     def of_money(cls, costs: Costs, money: MoneySweep) -> RowCosts | None:
@@ -269,9 +279,10 @@ class MoneySweep(Frozen):
     stored: tuple[Floats, Floats] | None = None
 
     @classmethod
-    def of(cls, rows: RowCosts) -> MoneySweep:
-        """Of rows."""
-        counts = sweep(rows.positive, rows.gap, rows.weight, squares=rows.weight is not None)
+    def of(cls, rows: RowCosts, counts: Sweep | None = None) -> MoneySweep:
+        """Of rows, whose sweep by gap may be known."""
+        if counts is None:
+            counts = sweep(rows.positive, rows.gap, rows.weight, squares=rows.weight is not None)
         stake = rows.stake
         scale = scale_of(stake)
         gain, loss = _masses_at(counts, _sweep_money(rows, stake, scale))
@@ -807,7 +818,7 @@ def _best_uniform(rows: RowCosts, q: Aim) -> float | None:
     for limits on clusters and periods, which are known by the gaps."""
     if rows.score is None or (q.limits and (q.periods is not None or q.units is not None)):
         return None
-    money = MoneySweep.of(replace(rows, gap=rows.score))
+    money = MoneySweep.of(replace(rows, gap=rows.score), rows.scores)
     q = replace(q, periods=None, units=None)
     rules = rules_of(money.counts, q)
     cut, feasible = choose_cut(money, q, rules)

@@ -56,7 +56,7 @@ from cutscore.policy.evidence import Evidence, digest_of
 from cutscore.policy.groups import Groups, named_sweeps, thresholds_text
 from cutscore.policy.row_costs import RowEvidence
 from cutscore.policy.words import promise_name, promise_text
-from cutscore.sweeps.sweep import Floats, Sweep, check_sweep, sweep
+from cutscore.sweeps.sweep import Floats, Sweep, check_sweep
 
 if TYPE_CHECKING:
     from cutscore.policy.check import PolicyCheck
@@ -582,7 +582,7 @@ class Policy(Card):
         if rows is None or rows.score is None:
             raise DataError(BadArgument("point", "have its rows"))
         rows.costs.needs_names()
-        s = sweep(rows.positive, rows.score, rows.weight, squares=rows.weight is not None)
+        s = rows.scores
         known = _known_periods(point.question)
         clusters = None if rows.unit is None else int(rows.unit.max()) + 1
         return cls(
