@@ -191,17 +191,19 @@ def _baseline(point: OperatingPoint) -> dict[str, Any] | None:
     }
 
 
-def _money(point: OperatingPoint, name: str) -> dict[str, Any]:
+def _money(point: OperatingPoint, name: str, reverse: bool) -> dict[str, Any]:
     """What costs of each row come to, for JSON."""
     if not isinstance(point, RowCostPoint):
         return {}
-    saving, each = point.expect_saving(), point.expect_per_period()
+    saving, each, uniform = point.expect_saving(), point.expect_per_period(), point.uniform
+    if uniform is not None and reverse:
+        uniform = uniform._replace(threshold=0.0 - uniform.threshold)
     return {
-        "rule": point.rule_text(name),
+        "rule": point.rule_text(name, reverse=reverse),
         "factor": shared.finite(point.factor),
         "total": shared.finite(point.total),
         "totals": {name: shared.finite(cost) for name, cost in point.baselines.items()},
-        "uniform": None if point.uniform is None else point.uniform._asdict(),
+        "uniform": None if uniform is None else uniform._asdict(),
         "saving": None if saving is None else shared.estimate(saving.value, saving),
         "per_period": None if each is None else shared.estimate(each.value, each),
     }
@@ -224,7 +226,7 @@ def _plain(name: str, point: OperatingPoint, verdict: Verdict, reverse: bool) ->
         "value": number(point.value),
         "expected": None if expected is None else shared.estimate(expected.value, expected),
         "baseline": _baseline(point),
-        **_money(point, name),
+        **_money(point, name, reverse),
         "limits": [
             {"limit": s.limit, "value": number(s.value), "holds": bool(s.holds)}
             for s in point.status

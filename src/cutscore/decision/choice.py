@@ -1117,18 +1117,19 @@ def limit_lines(p: OperatingPoint) -> list[str]:
             known = limit.period is None
             here = f" (0/0 {_undefined_because(p.confusion)})" if known else ""
         lines.append(f"{status.limit}{sure}: {limit_outcome(p, status)}{here}")
-        if q.confidence and not p.sweep.weighted:
-            error = split_error(q.limits, q.confidence)
-            lines += filter(None, [_shortage(p, limit, error)])
+        lines += filter(None, [shortage(p, limit)])
     return lines
 
 
-def _shortage(p: OperatingPoint, limit: Limit, error: float) -> str:
-    """What to say where there are too few rows, clusters or periods."""
-    periods = as_periods(p.question.periods)
+def shortage(p: OperatingPoint, limit: Limit) -> str:
+    """What to say where there are too few rows, clusters or periods to guarantee a limit."""
+    q = p.question
+    if not q.confidence or p.sweep.weighted:
+        return ""
+    error, periods = split_error(q.limits, q.confidence), as_periods(q.periods)
     if limit.period is not None and periods is not None:
         return periods.shortage_text(limit, error)
-    return shortage_text(p.sweep, limit, error, as_units(p.question.units))
+    return shortage_text(p.sweep, limit, error, as_units(q.units))
 
 
 _ALIKE = {"all": "everything", "none": "nothing"}

@@ -27,9 +27,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from enum import StrEnum
-from functools import reduce
 from math import inf, isnan, sqrt
-from operator import add
 from statistics import NormalDist
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -65,6 +63,7 @@ from cutscore.measures.prior import check_level
 from cutscore.measures.registry import Objective
 from cutscore.policy.evidence import digest_of
 from cutscore.policy.words import figure_text, promise_name, promise_text
+from cutscore.sweeps.groups import sum_of
 from cutscore.sweeps.sweep import Sweep, sweep
 
 if TYPE_CHECKING:
@@ -481,7 +480,7 @@ class _CheckedGroup(_Checked):
     def __init__(self, whole: _CheckedGroups, parts: Mapping[str, Sweep]) -> None:
         policy, point = whole.policy, whole.policy.group_point
         cuts = {name: point.thresholds[name] for name in parts}
-        s = reduce(add, parts.values())
+        s = sum_of(parts.values())
         self.policy, self.s, self.level, self.periods = policy, s, whole.level, None
         self.scores = s
         # A group has the share of positives that it has.
@@ -489,7 +488,7 @@ class _CheckedGroup(_Checked):
         self.point = _point_of_groups(self.aim, parts, cuts)
         self.total = s.P + s.N
         self.tests = whole.tests
-        self.evidence = reduce(add, (point.sweeps[name] for name in parts))
+        self.evidence = sum_of(point.sweeps[name] for name in parts)
 
 
 class _CheckedGroups(_Checked):
@@ -556,7 +555,7 @@ def _point_of_groups(
 ) -> OperatingPoint:
     """What thresholds of groups do on the rows of all: they are on either side of one cut."""
     one = [replace_scores(s, thresholds[name]) for name, s in parts.items()]
-    return point_at(reduce(add, one), aim.on_rows, CutPair(0.5, 0.5))
+    return point_at(sum_of(one), aim.on_rows, CutPair(0.5, 0.5))
 
 
 def _share(s: Sweep, level: float) -> Expected | None:
