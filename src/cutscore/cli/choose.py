@@ -15,9 +15,10 @@ from cutscore.core.findings.base import spelled
 from cutscore.core.findings.command import Usage
 from cutscore.core.findings.report import Inverted
 from cutscore.core.progress import progress
-from cutscore.decision.choice import OperatingPoint, choose, expectation, rule_of
+from cutscore.decision.choice import OperatingPoint, choose
 from cutscore.decision.row_costs import RowCostPoint
 from cutscore.decision.verdict import State, Verdict, judge
+from cutscore.decision.words import expectation, rule_of
 from cutscore.inference.periods import Periods
 from cutscore.measures.costs import Costs
 from cutscore.policy import Policy, Provenance

@@ -43,13 +43,11 @@ from cutscore.decision.choice import (
     OperatingPoint,
     Promised,
     Stability,
-    allowed_cuts,
-    first_of_best,
     limit_statuses,
-    linear_value,
     place_threshold,
     rules_of,
 )
+from cutscore.decision.search import allowed_cuts, first_of_best, linear_value
 from cutscore.inference.guarantee import Rule, split_error
 from cutscore.inference.means import Moments, mean_interval
 from cutscore.inference.periods import Periods, ratio_over

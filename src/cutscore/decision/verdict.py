@@ -18,9 +18,10 @@ from cutscore.core.findings.report import (
     Trivial,
 )
 from cutscore.core.interval import Interval
-from cutscore.decision.choice import OperatingPoint, against_trivial, headline, shortage
+from cutscore.decision.choice import OperatingPoint
 from cutscore.decision.groups import GroupPoint
 from cutscore.decision.normal import answers_without_positives, is_normal
+from cutscore.decision.words import against_trivial, headline, shortage
 from cutscore.inference.auc import auc_interval
 from cutscore.inference.placements import sizes_of
 from cutscore.inference.selection import Expected

@@ -78,7 +78,7 @@ class CertifiedLimit:
     def holds(self, c: Confusion) -> Any:
         return self.certifies(c.flagged)
 
-    def certifies(self, flagged: Any) -> Any:
+    def certifies(self, flagged: NDArray[Any]) -> Any:
         """Whether cuts that flag so many rows hold."""
         return self._upto(flagged, "right") > self._upto(flagged, "left")
 

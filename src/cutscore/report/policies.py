@@ -12,10 +12,11 @@ from cutscore.calibration.calibrators import Affine, Chain
 from cutscore.core.findings.base import PAGE, shown
 from cutscore.core.interval import Interval
 from cutscore.core.names import quote_if_spaced
-from cutscore.decision.choice import OperatingPoint, Promised, headline, limit_lines
+from cutscore.decision.choice import OperatingPoint, Promised
 from cutscore.decision.normal import is_normal
 from cutscore.decision.row_costs import RowCostPoint
 from cutscore.decision.verdict import judge, judge_groups
+from cutscore.decision.words import headline, limit_lines
 from cutscore.detector import Detector, LinearScorer, NumberTerm
 from cutscore.detector.artefact import as_text
 from cutscore.inference.selection import Expected

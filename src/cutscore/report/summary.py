@@ -15,10 +15,11 @@ from cutscore.core.errors import UndefinedError
 from cutscore.core.findings.base import PYTHON, Finding, Surface, shown
 from cutscore.core.interval import Interval
 from cutscore.core.numbers import estimate_text, number_text
-from cutscore.decision.choice import OperatingPoint, extreme
+from cutscore.decision.choice import OperatingPoint
 from cutscore.decision.groups import GroupStatus
 from cutscore.decision.row_costs import MoneyCurve
 from cutscore.decision.verdict import Verdict
+from cutscore.decision.words import extreme
 from cutscore.inference.selection import Expected
 from cutscore.measures.aim import Aim
 from cutscore.measures.confusion import count_text
