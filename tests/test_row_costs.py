@@ -15,7 +15,8 @@ from hypothesis import strategies as st
 
 import cutscore as cs
 import oracle
-from cutscore.decision.row_costs import MoneySweep, RowCostPoint, gaps
+from cutscore.decision.money import MoneySweep, gaps
+from cutscore.decision.row_costs import RowCostPoint
 from cutscore.inference.guarantee import max_errors
 from cutscore.measures.aim import Aim
 from cutscore.measures.costs import Stakes

@@ -30,8 +30,9 @@ from cutscore.core.json import Count, Extended
 from cutscore.decision.choice import CutPair, OperatingPoint, Promised, choose, point_at, reach
 from cutscore.decision.group_folds import expect_groups
 from cutscore.decision.groups import GroupPoint, choose_groups, group_point_at
+from cutscore.decision.money import flags, gaps_of
 from cutscore.decision.normal import is_normal
-from cutscore.decision.row_costs import RowCostPoint, flags, gaps_of, point_of_money
+from cutscore.decision.row_costs import RowCostPoint, point_of_money
 from cutscore.decision.three_way import decide_scores
 from cutscore.decision.words import expectation, headline
 from cutscore.inference.auc import auc_interval

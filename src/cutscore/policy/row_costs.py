@@ -13,7 +13,8 @@ from cutscore.core.findings.models import FieldUnfit
 from cutscore.core.findings.statistics import SweepCompact, Undefined
 from cutscore.core.frozen import Frozen
 from cutscore.core.json import Count, Extended, Mass, read_fields, to_plain
-from cutscore.decision.row_costs import MoneySweep, RowCostPoint, Uniform
+from cutscore.decision.money import MoneySweep
+from cutscore.decision.row_costs import RowCostPoint, Uniform
 from cutscore.measures.costs import Costs
 from cutscore.measures.expression import Expression
 from cutscore.policy.evidence import LISTED, Evidence
