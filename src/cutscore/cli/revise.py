@@ -23,7 +23,7 @@ from cutscore.decision.verdict import Verdict, judge
 from cutscore.decision.words import limit_outcome
 from cutscore.detector import Detector
 from cutscore.policy import Policy
-from cutscore.policy.artefact import RATES, THREE_WAY_RATES
+from cutscore.policy.promises import RATES, THREE_WAY_RATES
 from cutscore.policy.words import promise_name, promise_text
 
 

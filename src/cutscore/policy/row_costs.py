@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from math import isfinite, log
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -21,9 +21,6 @@ from cutscore.policy.evidence import LISTED, Evidence
 from cutscore.policy.packing import pack, unpack
 from cutscore.sweeps.sketch import Sketch
 from cutscore.sweeps.sweep import Floats, Sweep
-
-if TYPE_CHECKING:
-    pass
 
 _MONEY = ("gain", "loss", "gain2", "loss2")
 
