@@ -21,8 +21,6 @@ from cutscore.decision.verdict import State, Verdict, judge
 from cutscore.decision.words import expectation, rule_of
 from cutscore.inference.periods import Periods
 from cutscore.measures.costs import Costs
-from cutscore.policy import Policy, Provenance
-from cutscore.policy.artefact import calibrated
 from cutscore.report.json import plain_cuts
 from cutscore.report.terminal import verdict_text
 from cutscore.sweeps.sweep import Sweep, sweep
@@ -98,7 +96,7 @@ def _written(
     (name,) = what.scores
     reverse, code = name in arguments.reverse, 0 if point.feasible else INFEASIBLE
     if arguments.output is not None:
-        policy = _policy(arguments, what, point, reverse)
+        policy = policies.policy_of(arguments, what, point)
         if arguments.output == "-":
             return policy.to_json(), code
         shared.write_files({arguments.output: policy.to_json() + "\n"})
@@ -159,23 +157,6 @@ def _ending(arguments: Namespace, verdict: Verdict, *, by_row: bool = False) -> 
     if usable and not arguments.sql and not (by_row or _needs_rows(arguments)):
         return shared.next_step("evaluate", *arguments.words[1:], "--report", "report.html")
     return wrote
-
-
-def _policy(
-    arguments: Namespace, what: shared.Named, point: OperatingPoint, reverse: bool
-) -> Policy:
-    """The decision as an artefact, with the sweep it was chosen on."""
-    if isinstance(point, RowCostPoint):
-        return row_costs.policy_of(arguments, what, point)
-    return Policy.from_point(
-        point,
-        calibrated(point.sweep),
-        score=what.scores[0],
-        reverse=reverse,
-        evidence=arguments.evidence,
-        labels=policies.labels_of(arguments, what),
-        provenance=policies.made_by(arguments, Provenance()),
-    )
 
 
 def _baseline(point: OperatingPoint) -> dict[str, Any] | None:

@@ -303,7 +303,7 @@ class Policy(Card):
     def from_point(  # noqa: PLR0913 - all but two are options
         cls,
         point: OperatingPoint,
-        calibrator: Calibrator | None,
+        calibrator: Calibrator | None = None,
         *,
         evidence: str = "auto",
         score: str = "score",
@@ -316,27 +316,36 @@ class Policy(Card):
         """The policy of an operating point that was chosen already, together with a learner say.
 
         The point and the calibrator are of −score with ``reverse``. Promises are those of the
-        point unless they are given.
+        point unless they are given. Decisions by the costs of each row have a calibrator already.
         """
-        s, aim = point.sweep, point.question
-        units = None if aim.units is None else len(aim.units)
+        s, aim, cuts = point.sweep, point.question, point.cut_indices
+        units, money = None if aim.units is None else len(aim.units), None
+        if isinstance(point, RowCostPoint):
+            rows = point.rows
+            if rows is None:
+                raise DataError(BadArgument("point", "have its rows"))
+            rows.costs.needs_names()
+            units = None if rows.unit is None else int(rows.unit.max()) + 1
+            s, cuts, calibrator = rows.scores, (), rows.calibrator
+            money = RowEvidence.of(point, evidence)
         known = _known_periods(aim)
         provenance = _with_digest(provenance or Provenance(), s)
-        kept = Evidence.of(s, evidence, cuts=point.cut_indices, units=units, periods=known)
+        kept = Evidence.of(s, evidence, cuts=cuts, units=units, periods=known)
         if known is not None and kept.kind != "scores":  # on which no pair can be chosen
             kept = replace(kept, periods=known.at(point.confusion.flagged))
         return cls(
             aim=aim,
-            cuts=cuts_of(point, reverse),
+            cuts=cuts_of(point, reverse and money is None),
             calibrator=calibrator,
             evidence=kept,
             labels=labels or Labels(),
             provenance=provenance,
-            promises=promises_of(point, given=given) if promises is None else promises,
+            promises=promises_of(point, given=given, of_scores=s) if promises is None else promises,
             score=score,
             reverse=reverse,
             given=given,
             feasible=point.feasible,
+            row_costs=money,
         )
 
     @classmethod
@@ -409,7 +418,7 @@ class Policy(Card):
             positive=positive,
             threshold=threshold,
         )
-        return cls.from_row_point(
+        return cls.from_point(
             point,
             evidence=evidence,
             score=score,
@@ -417,41 +426,6 @@ class Policy(Card):
             given=threshold is not None,
             labels=labels,
             provenance=provenance,
-        )
-
-    @classmethod
-    def from_row_point(  # noqa: PLR0913 - all but one are options
-        cls,
-        point: RowCostPoint,
-        *,
-        evidence: str = "auto",
-        score: str = "score",
-        reverse: bool = False,
-        given: bool = False,
-        labels: Labels | None = None,
-        provenance: Provenance | None = None,
-    ) -> Policy:
-        """The policy of a decision by the costs of each row; with ``reverse`` of −score."""
-        rows = point.rows
-        if rows is None or rows.score is None:
-            raise DataError(BadArgument("point", "have its rows"))
-        rows.costs.needs_names()
-        s = rows.scores
-        known = _known_periods(point.question)
-        clusters = None if rows.unit is None else int(rows.unit.max()) + 1
-        return cls(
-            aim=point.question,
-            cuts=Cuts((point.threshold,)),
-            calibrator=rows.calibrator,
-            evidence=Evidence.of(s, evidence, units=clusters, periods=known),
-            labels=labels or Labels(),
-            provenance=_with_digest(provenance or Provenance(), s),
-            promises=promises_of(point, given=given, of_scores=s),
-            score=score,
-            reverse=reverse,
-            given=given,
-            feasible=point.feasible,
-            row_costs=RowEvidence.of(point, evidence),
         )
 
     # -------------------------------------------------------------------------------------- facts
