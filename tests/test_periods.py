@@ -450,6 +450,28 @@ def test_reviews_of_many_rows_have_intervals_over_days() -> None:
         assert e.low < float(getattr(p.confusion, name)) < e.high
 
 
+@pytest.mark.parametrize(
+    ("costs", "limit"),
+    [
+        (cs.Costs(fp=1, fn=3), "flagged <= 400 per day"),
+        (cs.Costs(fp=1, fn=3, review=0.2), "reviewed <= 100 per day"),
+    ],
+)
+def test_many_rows_at_another_prior(costs: cs.Costs, limit: str) -> None:
+    """What was expected there was that of the rows."""
+    rng = np.random.default_rng(1)
+    day = np.repeat(np.arange(50), 2000)
+    y = rng.random(len(day)) < 0.3
+    score = rng.normal(size=len(day)) + 2 * y
+    s, days = cs.sweep(y, score), cs.periods(y, score, day)
+    p = cs.choose(s, costs, subject_to=limit, prior=0.02, periods=days)
+    assert p.expected.value == pytest.approx(p.value)
+    for name in ("precision", "recall", "fpr"):
+        e = p.expect(name)
+        assert e.value == pytest.approx(float(getattr(p.deployed, name)))
+        assert e.low < e.value < e.high
+
+
 # ---------------------------------------------------------------------------------------- policies
 
 

@@ -340,7 +340,7 @@ class OperatingPoint(Card):
     def over_periods(self, periods: Periods, goal: Objective, level: float) -> Expected | None:
         """A measure of rows at these thresholds, as if they had been given, with its interval over
         the periods of the rows; None if it is no ratio of sums."""
-        return periods.measured(goal, self.threshold, level)
+        return periods.measured(goal, self.threshold, level, self.question.prior)
 
     @property
     def typical(self) -> Confusion | None:

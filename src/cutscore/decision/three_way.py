@@ -29,7 +29,7 @@ from cutscore.decision.choice import (
 )
 from cutscore.decision.pairs import Pair, cut_costs, pairs_kept, period_rules, search, side_of
 from cutscore.inference.guarantee import just_above
-from cutscore.inference.periods import Periods
+from cutscore.inference.periods import Periods, ratio_over
 from cutscore.inference.placements import effective
 from cutscore.inference.rates import clopper_pearson, interval
 from cutscore.inference.selection import (
@@ -125,13 +125,15 @@ class ThreeWayPoint(OperatingPoint):
     def over_periods(self, periods: Periods, goal: Objective, level: float) -> Expected | None:
         if isinstance(goal, Measure) and side_of(goal) != "both":
             at = self.threshold if side_of(goal) == "block" else self.review_threshold
-            return periods.measured(goal, at, level)
+            return periods.measured(goal, at, level, self.question.prior)
         # What a case is worth that is passed, reviewed or blocked, of either class.
         tp, fp, fn, tn, pos, neg = (float(goal(Triage(*row))) for row in np.eye(6))
-        worth, most = np.array([[tn, neg, fp], [fn, pos, tp]]), _most(goal, self.confusion, None)
+        worth, prior = np.array([[tn, neg, fp], [fn, pos, tp]]), self.question.prior
+        most = _most(goal, self.confusion, prior)
         if isinstance(goal, Measure) and goal.rate:
             most = 1.0
-        return periods.mean_worth(worth, self.cuts, level, goal.name, most)
+        sums, cases = periods.worth(worth, self.cuts, prior)
+        return ratio_over(sums, cases, level, goal.name, most)
 
     def as_given(self, goal: Objective, level: float = 0.95, method: str | None = None) -> Expected:
         """A measure with its interval as at thresholds that were given, not chosen."""

@@ -395,34 +395,40 @@ class Periods(Frozen):
         )
         return PeriodTop(k, recall, precision, float(np.mean(flagged)))
 
-    def mean_worth(
-        self,
-        worth: NDArray[Any],
-        cuts: Sequence[float],
-        level: float,
-        name: str,
-        most: float | None,
-    ) -> Expected:
-        """The mean of all rows, if those of each class are worth so much that are passed, reviewed
-        and blocked, with its interval over periods."""
+    def worth(
+        self, each: NDArray[Any], cuts: Sequence[float], prior: float | None = None
+    ) -> tuple[NDArray[Any], NDArray[Any]]:
+        """What the cases of each period are worth, and how many there are, at another prior if one
+        is given: those of each class are worth so much if passed, reviewed and blocked."""
         review, block = cuts
         decided = (self.score >= review).astype(np.int64) + (self.score >= block)
-        each = worth[self.positive.astype(np.int64), decided]
-        sums, rows = (np.bincount(self.period, w, self.number) for w in (each, None))
-        return ratio_over(sums, rows, level, name, most)
+        cases = np.where(self.positive, *self._cases_of_rows(prior))
+        value = cases * each[self.positive.astype(np.int64), decided]
+        sums, rows = (np.bincount(self.period, w, self.number) for w in (value, cases))
+        return sums, rows
 
-    def measured(self, goal: Objective, threshold: float, level: float) -> Expected | None:
-        """A rate, F measure or cost at a threshold that is given, with its interval over periods;
-        None of measures that are no ratios of sums."""
+    def _cases_of_rows(self, prior: float | None) -> tuple[float, float]:
+        """How many cases a positive and a negative row stand for, at a prior."""
+        share = float(np.mean(self.positive))
+        if prior is None or not 0 < share < 1:
+            return 1.0, 1.0
+        return prior / share, (1 - prior) / (1 - share)
+
+    def measured(
+        self, goal: Objective, threshold: float, level: float, prior: float | None = None
+    ) -> Expected | None:
+        """A rate, F measure or cost at a threshold that is given, with its interval over periods,
+        at another prior if one is given; None of measures that are no ratios of sums."""
         found = None if getattr(goal, "is_count", False) else ratio_cells(goal, None)
         if found is None or found[8] != -1 or found[9] != 0:
             return None
+        cases = self._cases_of_rows(prior)
         cells = [
-            np.bincount(self.period[(self.positive == positive) & side], minlength=self.number)
-            for positive, side in (
-                (positive, flagged)
+            each * np.bincount(self.period[(self.positive == positive) & side], None, self.number)
+            for positive, each, side in (
+                (positive, each, flagged)
                 for flagged in (self.score >= threshold, self.score < threshold)
-                for positive in (True, False)
+                for positive, each in zip((True, False), cases, strict=True)
             )
         ]
         # In the order of TP, FP, FN and TN.
