@@ -622,3 +622,21 @@ def test_points_of_the_page_are_rates_by_name(made, monkeypatch, capsys):
     assert "--point must be named once, got 'a'." in capsys.readouterr().err
     assert main([*words, "--point", "a=0,1"]) == 2
     assert "Add --report, or drop --point." in capsys.readouterr().err
+
+
+def test_little_is_imported_before_interrupts_are_handled():
+    """An interrupt is answered from `main` on: what is imported before that has to be fast."""
+    lines = (
+        "import sys; old = set(sys.modules); import cutscore.cli; print(*set(sys.modules) - old)"
+    )
+    found = subprocess.run(
+        [sys.executable, "-c", lines], capture_output=True, text=True, check=True
+    )
+    names = set(found.stdout.split())
+    assert {name for name in names if name.startswith("cutscore")} <= {
+        "cutscore",
+        "cutscore.cli",
+        "cutscore.core",
+        "cutscore.core.lazy",
+    }
+    assert not names & {"argparse", "typing", "pathlib", "dataclasses", "numpy"}

@@ -18,6 +18,7 @@ import tempfile
 import warnings
 from collections.abc import Callable
 from contextlib import suppress
+from math import isnan
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -27,9 +28,11 @@ SEEDS = {
     "jsonl": ("t.jsonl",),
     "arrow": ("t.arrow", "s.arrow"),
     "parquet": ("t.parquet", "g.parquet"),
+    "orc": ("t.orc",),
     "policy": ("choose", "limits"),
     "detector": ("fit",),
     "limit": (),
+    "formula": (),
     "literal": (),
 }
 
@@ -79,6 +82,8 @@ def _write_seeds(name: str, corpus: Path) -> None:
             (corpus / seed).write_bytes(seeds[seed])
     if name == "limit":
         (corpus / "limit").write_bytes(b"precision >= 95 % at 90 % confidence")
+    elif name == "formula":
+        (corpus / "formula").write_bytes(b"max(0.8 * amount + 15, 2.5) - 1e-3")
     elif name == "literal":
         (corpus / "literal").write_bytes(b"-12.5e3\n007\n2025-04-24 10:30\nNA\n1,5")
 
@@ -107,6 +112,7 @@ def _target(name: str) -> Callable[[bytes], object]:
     import pyarrow as pa
 
     from cutscore.detector import Detector
+    from cutscore.measures.expression import Expression
     from cutscore.measures.limits import parse_limit
     from cutscore.policy import Policy
     from cutscore.tables import open_table
@@ -132,6 +138,13 @@ def _target(name: str) -> Callable[[bytes], object]:
     def limit(data: bytes) -> None:
         parse_limit(data.decode(errors="replace"))
 
+    def formula(data: bytes) -> None:
+        read = Expression(data.decode(errors="replace"))
+        value = read.evaluate(dict.fromkeys(read.names, 1.5))
+        with suppress(ZeroDivisionError):  # where NumPy has inf
+            same = eval(read.to_python(lambda _: "1.5"), {"min": min, "max": max})
+            assert same == value or isnan(value)
+
     def literal(data: bytes) -> None:
         """Numbers in text, one a line, and the same as a column of CSV."""
         lines = data.decode(errors="replace").split("\n")
@@ -140,7 +153,8 @@ def _target(name: str) -> Callable[[bytes], object]:
         path.with_suffix(".csv").write_bytes(b"x\n" + data)
         open_table(path.with_suffix(".csv")).read().validate(full=True)
 
-    other = {"policy": policy, "detector": detector, "limit": limit, "literal": literal}
+    other = {"policy": policy, "detector": detector, "limit": limit, "formula": formula}
+    other["literal"] = literal
     return other.get(name, table)
 
 

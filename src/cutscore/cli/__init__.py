@@ -8,9 +8,6 @@ import os
 import sys
 from contextlib import contextmanager, suppress
 
-from cutscore.core.errors import CutscoreError
-from cutscore.core.findings.base import COMMAND
-
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from argparse import Namespace
@@ -23,10 +20,6 @@ if TYPE_CHECKING:
 DONE, FAILED, WRONGLY_ASKED, INFEASIBLE, INTERRUPTED, TERMINATED = 0, 1, 2, 3, 130, 143
 
 
-class UsageError(CutscoreError):
-    """Options that don't go together, or a value that is none of theirs."""
-
-
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line.
 
@@ -34,8 +27,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     """
     arguments, as_json = None, False
     _open_streams()
-    with _quiet_and_interruptible():
-        try:
+    try:
+        with _quiet_and_interruptible():
             from cutscore.cli.parser import parsed
 
             as_json = "--json" in (sys.argv if argv is None else argv)
@@ -47,16 +40,16 @@ def main(argv: Sequence[str] | None = None) -> int:
             for sentence in arguments.remarks:
                 _say(sentence)
             return code
-        except Exception as error:
-            # Whatever goes wrong is one sentence. Those who look for its cause ask for more.
-            if os.environ.get("CUTSCORE_TRACEBACK"):
-                raise
-            return _report_failure(error, arguments, as_json)
-        except KeyboardInterrupt:
-            _drop_output()
-            several = getattr(arguments, "command", "") == "demo"
-            _say("interrupted." if several else "interrupted; no files were changed.")
-            return INTERRUPTED
+    except Exception as error:
+        # Whatever goes wrong is one sentence. Those who look for its cause ask for more.
+        if os.environ.get("CUTSCORE_TRACEBACK"):
+            raise
+        return _report_failure(error, arguments, as_json)
+    except KeyboardInterrupt:
+        _drop_output()
+        several = getattr(arguments, "command", "") == "demo"
+        _say("interrupted." if several else "interrupted; no files were changed.")
+        return INTERRUPTED
 
 
 def _run(arguments: Namespace) -> tuple[str, int]:
@@ -152,6 +145,9 @@ def _report_failure(error: Exception, arguments: Namespace | None, as_json: bool
             return DONE  # the reader has seen enough
         _say(f"can't write to standard output: {error.strerror}.")
         return FAILED
+    from cutscore.core.errors import UsageError
+    from cutscore.core.findings.base import COMMAND
+
     found = _finding(error, arguments)
     if as_json:
         import json
@@ -168,8 +164,9 @@ _EXTRAS = {"matplotlib": "plot", "duckdb": "sql", "onnx": "onnx", "sklearn": "sk
 
 def _finding(error: Exception, arguments: Namespace | None) -> Finding:
     """What went wrong, as a fact."""
+    from cutscore.core.errors import CutscoreError
     from cutscore.core.findings.arguments import LibraryMissing
-    from cutscore.core.findings.base import Where
+    from cutscore.core.findings.base import COMMAND, Where
     from cutscore.core.findings.command import OutOfMemory, Unexpected
     from cutscore.core.findings.tables import FileUnreadable, FileUnwritable
 

@@ -8,8 +8,8 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from cutscore.cli import UsageError, shared
-from cutscore.core.errors import DataError
+from cutscore.cli import shared
+from cutscore.core.errors import DataError, UsageError
 from cutscore.core.findings.arguments import BadArgument
 from cutscore.core.findings.command import RowsFlagged
 from cutscore.core.findings.models import NotAModel

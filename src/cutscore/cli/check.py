@@ -9,7 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from cutscore.cli import INFEASIBLE, UsageError, shared
+from cutscore.cli import INFEASIBLE, shared
+from cutscore.core.errors import UsageError
 from cutscore.core.findings import COMMAND, Conflict
 from cutscore.core.labels import binarize
 from cutscore.core.numbers import p_value_text

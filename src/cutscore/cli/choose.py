@@ -6,10 +6,10 @@ from argparse import Namespace
 from dataclasses import asdict, replace
 from typing import Any
 
-from cutscore.cli import INFEASIBLE, UsageError, engines, policies, row_costs, shared
+from cutscore.cli import INFEASIBLE, engines, policies, row_costs, shared
 from cutscore.cli.groups import check_groups, run_groups
 from cutscore.comparison.rows import periods
-from cutscore.core.errors import UndefinedError
+from cutscore.core.errors import UndefinedError, UsageError
 from cutscore.core.findings import Conflict, Finding
 from cutscore.core.findings.base import spelled
 from cutscore.core.findings.command import Usage

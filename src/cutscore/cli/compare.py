@@ -7,8 +7,9 @@ from dataclasses import replace
 from math import inf
 from typing import Any
 
-from cutscore.cli import UsageError, shared
+from cutscore.cli import shared
 from cutscore.comparison.comparison import Comparison, compare
+from cutscore.core.errors import UsageError
 from cutscore.core.findings import BadArgument, Conflict, some
 from cutscore.core.findings.report import Inverted
 from cutscore.core.numbers import number_text

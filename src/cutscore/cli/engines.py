@@ -9,10 +9,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from cutscore.cli import UsageError, shared
+from cutscore.cli import shared
 from cutscore.comparison.class_samples import MOST_SAMPLED, ClassSample
 from cutscore.comparison.groups import GroupAuc
-from cutscore.core.errors import DataError
+from cutscore.core.errors import DataError, UsageError
 from cutscore.core.findings import BadArgument, Finding, LibraryMissing
 from cutscore.core.findings.command import Usage
 from cutscore.core.labels import BinaryLabels, one_versus_rest_note, unknown_label_error

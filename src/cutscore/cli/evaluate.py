@@ -6,7 +6,8 @@ from argparse import Namespace
 from dataclasses import replace
 from typing import Any
 
-from cutscore.cli import INFEASIBLE, UsageError, engines, policies, row_costs, shared
+from cutscore.cli import INFEASIBLE, engines, policies, row_costs, shared
+from cutscore.core.errors import UsageError
 from cutscore.core.findings import COMMAND, Conflict
 from cutscore.core.findings.base import spelled
 from cutscore.core.findings.command import Usage

@@ -6,7 +6,8 @@ from argparse import Namespace
 from difflib import get_close_matches
 from textwrap import wrap
 
-from cutscore.cli import UsageError, shared
+from cutscore.cli import shared
+from cutscore.core.errors import UsageError
 from cutscore.core.findings import COMMAND, BadArgument, kinds
 from cutscore.core.findings.page import meaning
 

@@ -7,8 +7,8 @@ from argparse import Namespace
 from dataclasses import replace
 from pathlib import Path
 
-from cutscore.cli import UsageError, shared
-from cutscore.core.errors import DataError
+from cutscore.cli import shared
+from cutscore.core.errors import DataError, UsageError
 from cutscore.core.findings.base import spelled
 from cutscore.core.findings.command import Usage
 from cutscore.core.findings.models import ScorerUnfit

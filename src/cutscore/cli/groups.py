@@ -7,9 +7,9 @@ from collections.abc import Mapping
 from textwrap import wrap
 from typing import Any
 
-from cutscore.cli import INFEASIBLE, UsageError, engines, policies, shared
+from cutscore.cli import INFEASIBLE, engines, policies, shared
 from cutscore.comparison.group_sweeps import sweeps_by_group
-from cutscore.core.errors import UndefinedError
+from cutscore.core.errors import UndefinedError, UsageError
 from cutscore.core.findings import COMMAND, Conflict
 from cutscore.core.findings.base import shown, spelled
 from cutscore.core.findings.command import Usage

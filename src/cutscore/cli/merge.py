@@ -8,8 +8,9 @@ from functools import reduce
 from operator import add
 from typing import Any
 
-from cutscore.cli import INFEASIBLE, UsageError, policies, shared
+from cutscore.cli import INFEASIBLE, policies, shared
 from cutscore.cli.groups import groups_text
+from cutscore.core.errors import UsageError
 from cutscore.core.findings import BadArgument
 from cutscore.core.findings.base import spelled
 from cutscore.core.findings.command import NothingWritten, Usage

@@ -13,7 +13,8 @@ from itertools import takewhile
 from typing import Any, NoReturn
 
 from cutscore import __version__
-from cutscore.cli import UsageError, print_text
+from cutscore.cli import print_text
+from cutscore.core.errors import UsageError
 from cutscore.core.findings import BadArgument, either
 from cutscore.core.findings.command import Usage
 from cutscore.core.parameters import (

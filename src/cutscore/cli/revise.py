@@ -9,10 +9,10 @@ from math import isinf, isnan
 from textwrap import wrap
 from typing import Any
 
-from cutscore.cli import INFEASIBLE, UsageError, policies, shared
+from cutscore.cli import INFEASIBLE, policies, shared
 from cutscore.cli.groups import verdict_of
 from cutscore.core.checks import check_threshold
-from cutscore.core.errors import DataError
+from cutscore.core.errors import DataError, UsageError
 from cutscore.core.findings import COMMAND
 from cutscore.core.findings.base import shown, spelled
 from cutscore.core.findings.command import NothingWritten, Usage

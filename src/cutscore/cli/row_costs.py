@@ -7,9 +7,9 @@ from dataclasses import replace
 
 import numpy as np
 
-from cutscore.cli import UsageError, shared
+from cutscore.cli import shared
 from cutscore.comparison.row_costs import choose_by_row
-from cutscore.core.errors import DataError
+from cutscore.core.errors import DataError, UsageError
 from cutscore.core.findings import BadArgument, some
 from cutscore.core.findings.command import Usage
 from cutscore.core.findings.rows import RowCostUnfit

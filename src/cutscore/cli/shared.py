@@ -18,8 +18,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from cutscore.cli import UsageError
-from cutscore.core.errors import DataError
+from cutscore.core.errors import DataError, UsageError
 from cutscore.core.files import written_aside
 from cutscore.core.findings import COMMAND, BadArgument, Conflict, Finding, Where, either, some
 from cutscore.core.findings.arguments import PeriodsMissing

@@ -10,6 +10,7 @@ __all__ = [
     "CutscoreWarning",
     "DataError",
     "UndefinedError",
+    "UsageError",
     "installed_by",
     "missing_library",
 ]
@@ -41,6 +42,10 @@ class DataError(CutscoreError, ValueError):
 
 class UndefinedError(CutscoreError, ValueError):
     """The measure has no value here, for example an AUC of rows that are all negative."""
+
+
+class UsageError(CutscoreError):
+    """Options of the command that don't go together, or a value that is none of theirs."""
 
 
 class CutscoreWarning(_Carrier, UserWarning):

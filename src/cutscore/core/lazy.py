@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import ast
 import sys
-from collections.abc import Callable, Mapping
 from importlib import import_module
-from pathlib import Path
-from typing import Any
+
+TYPE_CHECKING = False  # typing is slow to import, and whoever interrupts the command early waits
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from typing import Any
 
 
 def homes(file: str, modules: Mapping[str, str] | None = None) -> dict[str, str]:
     """In which module each name of a package lives, by the stub beside its ``__init__.py``: the one
     list of these names, for type checkers and at run time. ``modules`` are not among them."""
-    tree = ast.parse(Path(file).with_suffix(".pyi").read_text("utf-8"))
+    with open(file.rpartition(".")[0] + ".pyi", encoding="utf-8") as stub:
+        tree = ast.parse(stub.read())
     imports = (line for line in tree.body if isinstance(line, ast.ImportFrom))
     found = {name.name: str(line.module) for line in imports for name in line.names}
     return {name: home for name, home in found.items() if name not in (modules or {})}
