@@ -206,15 +206,16 @@ Result<std::int64_t> count_below(const In<Value>& value, const In<Value>& bound,
 }
 
 template <class Value>
-std::tuple<std::size_t, std::size_t> best_pair(const In<Value>& a, const In<Value>& b, const In<bool>& a_allowed,
-                                               const In<bool>& b_allowed, const In<std::int64_t>& low,
-                                               const In<std::int64_t>& high) {
+std::tuple<std::size_t, std::size_t> best_pair(const In<Value>& a, const In<Value>& b, const In<Value>& mass,
+                                               const In<bool>& a_allowed, const In<bool>& b_allowed,
+                                               const In<std::int64_t>& low, const In<std::int64_t>& high) {
     const std::size_t size = a.shape(0);
-    for (const std::size_t other : {b.shape(0), a_allowed.shape(0), b_allowed.shape(0), low.shape(0), high.shape(0)})
+    for (const std::size_t other : {b.shape(0), mass.shape(0), a_allowed.shape(0), b_allowed.shape(0), low.shape(0),
+                                    high.shape(0)})
         same_length(size, other);
     const auto found = unlocked([&] {
-        return cutscore::best_pair(a.data(), b.data(), a_allowed.data(), b_allowed.data(), low.data(), high.data(),
-                                   size);
+        return cutscore::best_pair(a.data(), b.data(), mass.data(), a_allowed.data(), b_allowed.data(), low.data(),
+                                   high.data(), size);
     });
     return {found.first, found.second};
 }

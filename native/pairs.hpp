@@ -8,17 +8,18 @@
 
 namespace cutscore {
 
-// The first (i, j) that has the largest a[i] + b[j], where low[i] <= j <= high[i] and both are allowed;
-// (size, size) if there is none. low and high never fall, so that the best j of each window is
+// The (i, j) that has the largest a[i] + b[j], where low[i] <= j <= high[i] and both are allowed, and of
+// equal ones the first with the least mass[j] - mass[i]; (size, size) if there is none. low and high never fall, so that the best j of each window is
 // at the front of a queue of those that no later one beats: one pass.
 template <class Value>
-std::pair<std::size_t, std::size_t> best_pair(const Value* a, const Value* b, const bool* a_allowed,
-                                              const bool* b_allowed, const std::int64_t* low,
-                                              const std::int64_t* high, std::size_t size) {
+std::pair<std::size_t, std::size_t> best_pair(const Value* a, const Value* b, const Value* mass,
+                                              const bool* a_allowed, const bool* b_allowed,
+                                              const std::int64_t* low, const std::int64_t* high,
+                                              std::size_t size) {
     std::vector<std::size_t> queue(size);
     std::size_t front = 0, back = 0, next = 0;
     std::pair<std::size_t, std::size_t> best{size, size};
-    Value most{};
+    Value most{}, least{};
     for (std::size_t i = 0; i < size; ++i) {
         for (; next < size && std::int64_t(next) <= high[i]; ++next) {
             if (!b_allowed[next]) continue;
@@ -27,9 +28,10 @@ std::pair<std::size_t, std::size_t> best_pair(const Value* a, const Value* b, co
         }
         while (front < back && std::int64_t(queue[front]) < low[i]) ++front;
         if (!a_allowed[i] || front == back) continue;
-        const Value value = a[i] + b[queue[front]];
-        if (best.first == size || value > most) {
+        const Value value = a[i] + b[queue[front]], between = mass[queue[front]] - mass[i];
+        if (best.first == size || value > most || (value == most && between < least)) {
             most = value;
+            least = between;
             best = {i, queue[front]};
         }
     }

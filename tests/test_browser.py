@@ -24,7 +24,7 @@ import pytest
 import cutscore as cs
 from cutscore.core.interval import Interval
 from cutscore.core.numbers import number_text, per_cent
-from cutscore.decision.choice import headline, on_rows
+from cutscore.decision.words import headline, on_rows
 from cutscore.measures.confusion import count_text
 from cutscore.measures.registry import measure_text
 from cutscore.report import (

@@ -74,6 +74,20 @@ def test_choose_is_that_of_the_library(capsys: Capture) -> None:
     assert "in all on these rows" in out
 
 
+def test_low_scores_are_said_as_they_are(tmp_path: Path, capsys: Capture) -> None:
+    """The best single threshold was that of the negated score, and so was the rule."""
+    columns = rows(6000, 1)
+    columns["risk"] = [-one for one in columns["risk"]]
+    write_table(tmp_path / "low.csv", columns)
+    asked_for = (*NAMED, "--cost", COSTS, "--json", "-q")
+    high, low = (
+        json.loads(asked(capsys, "choose", path, *asked_for, *more)[0])
+        for path, more in (("t.csv", ()), (str(tmp_path / "low.csv"), ("--reverse", "risk")))
+    )
+    assert low["uniform"] == high["uniform"] | {"threshold": -high["uniform"]["threshold"]}
+    assert "LLR(−risk)" in low["rule"]
+
+
 def test_limits_per_day_and_money_per_day(capsys: Capture) -> None:
     words = ["--period", "day", "--subject-to", "flagged <= 6 per day", "--confidence", "0.95"]
     out, _ = asked(

@@ -159,7 +159,7 @@ def test_blocks_lose_nothing(weighted: bool, share: float, monkeypatch: pytest.M
     s = cs.sweep(y, score, rng.integers(1, 5, 9000) / 2 if weighted else None)
     assert len(s) > 4 * s.blocks.size
     looked: list[int] = []
-    everything = decision._candidate_cuts
+    everything = decision.candidate_cuts
 
     def counted(*question: Any) -> Any:
         cuts = everything(*question)
@@ -176,12 +176,12 @@ def test_blocks_lose_nothing(weighted: bool, share: float, monkeypatch: pytest.M
     for objective, limit in itertools.product(OBJECTIVES, limits):
         asked = {"subject_to": limit.split(", ") if limit else None}
         with monkeypatch.context() as m:
-            m.setattr(decision, "_candidate_cuts", counted)
+            m.setattr(decision, "candidate_cuts", counted)
             quick = cs.choose(s, OBJECTIVES[objective][0], **asked)
             m.setattr(
                 decision,
-                "_candidate_cuts",
-                lambda s, q, _: decision._Cuts(s, q, *decision._all_cuts(s)),
+                "candidate_cuts",
+                lambda s, q, _: decision.SomeCuts(s, q, *decision.all_cuts(s)),
             )
             slow = cs.choose(s, OBJECTIVES[objective][0], **asked)
         where = f"{objective} subject to {limit}"

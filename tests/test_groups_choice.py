@@ -257,3 +257,14 @@ def test_sweeps_by_group_are_those_of_the_rows():
     p = cs.choose_groups(found, "youden", each="fpr <= 20 %")
     assert "<table" in p._repr_html_()
     assert "<table" in cs.compare_group_choices({"one": p})._repr_html_()
+
+
+def test_many_sweeps_are_added_in_pairs() -> None:
+    rng = np.random.default_rng(0)
+    for groups in (1, 2, 3, 7, 8):
+        y, score, group = rng.random(300) < 0.4, rng.integers(0, 40, 300), np.arange(300) % groups
+        total = cs.sweeps_by_group(y, score, group).total
+        whole = cs.sweep(y, score)
+        assert np.array_equal(total.threshold, whole.threshold)
+        assert np.array_equal(total.pos, whole.pos)
+        assert np.array_equal(total.neg, whole.neg)

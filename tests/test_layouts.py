@@ -173,8 +173,8 @@ ELSEWHERE = {
     "reads files: tests/test_files.py, test_rows_files.py": "sweep_file by_group_file rows_file",
     "takes tables: tests/test_encoding.py, test_detector.py, test_apply.py": """
         Detector.novelty Encoding.of ColumnScorer.scored ColumnScorer.scores ColumnScorer.moved
-        LinearScorer.scored LinearScorer.moved LinearScorer.scores ModelScorer ModelScorer.from_file ModelScorer.moved
-        ModelScorer.scored ModelScorer.scores
+        LinearScorer.scored LinearScorer.moved LinearScorer.scores ModelScorer ModelScorer.from_file
+        ModelScorer.moved ModelScorer.scored ModelScorer.scores
         Encoding Encoding.blocks Detector Detector.apply Detector.apply_batches Detector.decide
         Detector.llr Detector.probability Detector.scores NumberColumn.fill NumberColumn.values
         NumberTerm.contributions CategoryColumn.fill CategoryColumn.texts CategoryColumn.values

@@ -243,3 +243,14 @@ def test_bad_commands(
 ) -> None:
     assert main(["choose", str(folder / "normal.csv"), *words]) == code
     assert said in capsys.readouterr().err
+
+
+def test_too_few_rows_are_said_first() -> None:
+    s = cs.sweep(np.zeros(40), np.arange(40.0))
+    p = cs.choose(s, "recall", subject_to="fpr <= 1 %", confidence=0.95)
+    (found,) = p.verdict.findings
+    assert (found.code, found.few) == ("flags-alike", True)
+    assert "too few rows to guarantee these limits unless nothing is flagged" in found.render()
+    many = cs.sweep(np.zeros(400), np.arange(400.0))
+    p = cs.choose(many, "recall", subject_to="flagged <= 0")
+    assert not p.verdict.findings[0].few

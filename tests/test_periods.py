@@ -17,8 +17,11 @@ from cutscore.cli import main
 from cutscore.core.errors import CutscoreError
 from cutscore.inference.periods import KnownPeriods, unit_of
 from cutscore.inference.units import gaffke_p_value
+from cutscore.measures.limits import parse_limit
 from cutscore.policy import Policy
 from cutscore.policy.check import CheckState
+from cutscore.report import summarise_policy
+from cutscore.report.page import render
 from cutscore.tables import write_table
 from test_policy_schema import VALIDATOR
 
@@ -215,14 +218,13 @@ def raised(text: str, *, confidence: float | None = None, **more: Any) -> str:
 
 def test_bad_input() -> None:
     assert "needs the period of each row" in raised("flagged <= 2 per day", periods=None)
-    assert "be flagged <= or fp <=" in raised("recall >= 0.5 per day")
-    assert "be flagged <= or fp <=" in raised("flagged >= 2 per day")
+    assert "be flagged <=, fp <= or reviewed <=" in raised("recall >= 0.5 per day")
+    assert "be flagged <=, fp <= or reviewed <=" in raised("flagged >= 2 per day")
     assert "allow 0" in raised("flagged < 0 per day")
     assert "be at least 0" in raised("flagged <= -1 per day")
     assert "less than 100 %" in raised("flagged <= 2 on 100 % of days")
     assert "must have the form" in raised("flagged <= 2 on most of days")
     assert "result of periods" in raised("flagged <= 2 per day", periods=[1, 2])
-    assert "one threshold" in raised(["flagged <= 2 per day", "reviewed <= 3"])
     prior = raised("flagged <= 2 per day", prior=0.5, confidence=0.9)
     assert "prevalence of these rows" in prior
     times = np.datetime64("2026-03-01T00:00:01") + np.arange(60)
@@ -266,6 +268,208 @@ def test_known_periods_have_the_rules() -> None:
                 with pytest.raises(cs.UndefinedError, match="needs the rows"):
                     known.rule(aim.limits[0], 0.01)
     assert len(KnownPeriods(3, None, {})) == 3
+
+
+# ----------------------------------------------------------------------------------- two thresholds
+
+
+def each_day(rows: Any, day: Any, number: int) -> Any:
+    return np.bincount(day[rows], minlength=number)
+
+
+def pairs_by_force(y: Any, score: Any, holds: Any) -> tuple[Any, Any]:
+    """Of all pairs of thresholds those that hold: which miss fewest, and of these which review
+    fewest."""
+    cuts = [np.inf, *np.unique(score)[::-1]]
+    found = []
+    for i, block in enumerate(cuts):
+        for review in cuts[i:]:
+            blocked, passed = score >= block, score < review
+            if holds(blocked, ~blocked & ~passed, ~passed):
+                found.append(((y & passed).sum(), (~blocked & ~passed).sum()))
+    return min(found)
+
+
+REVIEWS = {
+    "reviewed <= {} per day": mean_holds,
+    "reviewed <= {} on 75 % of days": lambda x, b, e: share_holds(x, b, 0.75, e),
+}
+
+
+@pytest.mark.parametrize("also", ["precision >= 0.6", "fp <= 1 per day", "npv >= 0.9"])
+@pytest.mark.parametrize("limit", REVIEWS)
+def test_pairs_by_exhaustion(limit: str, also: str) -> None:
+    rng = np.random.default_rng(3)
+    for seed in range(25):
+        number, n = int(rng.integers(4, 9)), int(rng.integers(12, 40))
+        y, score, day = drawn(seed, n, number)
+        number = len(np.unique(day))
+        bound = float(rng.choice([0, 0.5, 1, 2]))
+        days = cs.periods(y, score, day, exposure=number + 1)
+
+        def holds(
+            blocked: Any,
+            reviewed: Any,
+            not_passed: Any,
+            of: tuple[Any, Any, Any] = (y, day, number + 1),
+            bound: float = bound,
+        ) -> bool:
+            y, day, number = of
+            day = np.unique(day, return_inverse=True)[1]
+            kept = REVIEWS[limit](each_day(reviewed, day, number), bound, None)
+            if also.startswith("precision"):
+                more = blocked.any() and y[blocked].mean() >= 0.6
+            elif also.startswith("npv"):
+                more = (~not_passed).any() and 1 - y[~not_passed].mean() >= 0.9
+            else:
+                more = mean_holds(each_day(blocked & ~y, day, number), 1, None)
+            return bool(kept and more)
+
+        p = cs.choose(
+            cs.sweep(y, score), "fnr", subject_to=[limit.format(bound), also], periods=days
+        )
+        try:
+            best = pairs_by_force(y, score, holds)
+        except ValueError:
+            assert not p.feasible
+            continue
+        assert (p.feasible, p.confusion.fn, p.confusion.reviewed) == (True, *best), seed
+        assert all(one.holds for one in p.status)
+
+
+def test_guaranteed_reviews() -> None:
+    """Of pairs that keep a limit with a confidence, all were tested: either so few rows are not
+    passed, or so few are reviewed from a score on that blocks no more."""
+    for seed in range(6):
+        y, score, day = days_of(40, seed)
+        day, s = np.unique(day, return_inverse=True)[1], cs.sweep(y, score)
+        days = cs.periods(y, score, day)
+        share = days.rule(parse_limit("reviewed <= 10 on 75 % of days"), 0.05)
+        order = np.argsort(-score)
+
+        def counts(start: int, end: int, day: Any = day[order]) -> Any:
+            return np.bincount(day[start:end], minlength=40)
+
+        edges = np.append(np.flatnonzero(np.diff(score[order])) + 1, len(y))
+        kept = [k for k in edges if share_holds(counts(0, k), 10, 0.75, 0.05)]
+        assert (share.blocked, share.most) == ((0,), (max(kept),))
+        mean = days.rule(parse_limit("reviewed <= 10 per day"), 0.05)
+        kept = [k for k in edges if mean_holds(counts(0, k), 10, 0.045)]
+        assert (mean.blocked[0], mean.most[0]) == (0, max(kept))
+        for start, end in list(zip(mean.blocked, mean.most, strict=True))[1::9]:
+            assert mean_holds(counts(start, end), 9.5, 0.005 / 1002)
+            later = edges[edges > end]  # not far from what just fails
+            if len(later) > 2:
+                assert not mean_holds(counts(start, later[2]), 9.5, 0.005 / 1002)
+        # Many can be blocked besides.
+        many = cs.choose(
+            s,
+            cs.Costs(fp=1, fn=3, review=0.1),
+            subject_to="reviewed <= 10 per day",
+            confidence=0.95,
+            periods=days,
+        )
+        assert many.feasible
+        assert many.confusion.reviewed / 40 < 10
+
+
+@pytest.mark.parametrize("confidence", [None, 0.95])
+@pytest.mark.parametrize("reverse", [False, True])
+@pytest.mark.parametrize("text", ["reviewed <= 8 per day", "reviewed <= 10 on 90 % of days"])
+def test_policies_with_reviews_per_day(text: str, reverse: bool, confidence: float | None) -> None:
+    y, score, day = days_of(60, 1)
+    score = -score if reverse else score
+    days, s = cs.periods(y, score, day), cs.sweep(y, score)
+    limits = ("precision >= 60 %", text)
+    aim = cs.Aim("fnr", limits, confidence=confidence, periods=days)
+    p = Policy.choose(s, aim, reverse=reverse)
+    VALIDATOR.validate(json.loads(p.to_json()))
+    again = Policy.from_json(p.to_json())
+    assert again.to_json() == p.to_json()
+    assert [one.holds for one in again.point.status] == [True, True]
+    assert again.point.confusion == p.point.confusion
+    assert p.promises["fnr"].low < p.confusion.fnr < p.promises["fnr"].high
+    if p.confusion.reviewed:
+        assert p.promises["review_rate"].value == pytest.approx(p.confusion.review_rate, abs=0.02)
+    costs = cs.Costs(fp=3, fn=9, review=1)
+    new = Policy.choose(s, cs.Aim(costs, limits, None, confidence, periods=days), reverse=reverse)
+    assert again.revised(costs=costs).cuts == new.cuts
+    # Thresholds that were set are tested like those that were chosen.
+    far = again.revised(threshold=(9.0, -5.0) if reverse else (-9.0, 5.0))
+    assert not far.point.status[1].holds
+    for seed, shift, states in ((3, 0.0, ("holds", "exceeded")), (4, 2.0, ("broken",))):
+        y, score, day = days_of(50, seed, shift)
+        score = -score if reverse else score
+        found = again.check(y, score, period=day)
+        assert found.limits[1].state in states or not p.confusion.reviewed
+        assert again.check(y, score).limits[1].state == "unknown"
+    text = render(summarise_policy(again))
+    assert "reviewed rows" in text
+
+
+def test_many_windows_are_kept_at_the_thresholds() -> None:
+    rng = np.random.default_rng(0)
+    y = rng.random(12_000) < 0.1
+    score, day = rng.normal(size=len(y)) + 2 * y, rng.integers(0, 40, len(y))
+    aim = cs.Aim(
+        "fnr",
+        ("precision >= 0.5", "reviewed <= 10 on 80 % of days"),
+        periods=cs.periods(y, score, day),
+    )
+    s = cs.sweep(y, score)
+    p = Policy.choose(s, aim)
+    (rule,) = p.evidence.periods.rules.values()
+    assert len(rule.most) > 1002
+    few = Policy.from_json(Policy.choose(s, aim, evidence="corners").to_json())
+    (rule,) = few.evidence.periods.rules.values()
+    assert len(rule.most) == 1
+    assert [one.holds for one in few.point.status] == [True, True]
+    assert few.cuts == p.cuts
+    with pytest.raises(cs.UndefinedError):
+        few.revised(costs=cs.Costs(fp=1, fn=2, review=1))
+    with pytest.raises(cs.UndefinedError, match="needs the rows with their periods"):
+        _ = few.revised(threshold=(0.0, 9.0)).point.status
+
+
+def test_reviews_of_many_rows_have_intervals_over_days() -> None:
+    rng = np.random.default_rng(1)
+    day = np.repeat(np.arange(50), 2000)
+    y = rng.random(len(day)) < 0.5
+    score = rng.normal(0, 0.5, 50)[day] + rng.normal(size=len(day)) + 2 * y
+    s, days = cs.sweep(y, score), cs.periods(y, score, day)
+    limits = ["precision >= 95 %", "reviewed <= 200 per day"]
+    p = cs.choose(s, cs.Costs(fp=1, fn=1, review=0.2), subject_to=limits, periods=days)
+    decided = p.decide(score).astype(int)
+    cost = np.where(decided == 1, 0.2, (decided == 2) != y)
+    daily = [cost[day == d].mean() for d in range(50)]
+    half = 2.01 * np.std(daily, ddof=1) / np.sqrt(50)
+    assert p.expected.value == pytest.approx(p.value) == pytest.approx(cost.mean())
+    assert p.expected.high - p.expected.low == pytest.approx(2 * half, rel=0.1)
+    for name in ("fnr", "recall", "review_rate", "npv"):
+        e = p.expect(name)
+        assert e.low < float(getattr(p.confusion, name)) < e.high
+
+
+@pytest.mark.parametrize(
+    ("costs", "limit"),
+    [
+        (cs.Costs(fp=1, fn=3), "flagged <= 400 per day"),
+        (cs.Costs(fp=1, fn=3, review=0.2), "reviewed <= 100 per day"),
+    ],
+)
+def test_many_rows_at_another_prior(costs: cs.Costs, limit: str) -> None:
+    """What was expected there was that of the rows."""
+    rng = np.random.default_rng(1)
+    day = np.repeat(np.arange(50), 2000)
+    y = rng.random(len(day)) < 0.3
+    score = rng.normal(size=len(day)) + 2 * y
+    s, days = cs.sweep(y, score), cs.periods(y, score, day)
+    p = cs.choose(s, costs, subject_to=limit, prior=0.02, periods=days)
+    assert p.expected.value == pytest.approx(p.value)
+    for name in ("precision", "recall", "fpr"):
+        e = p.expect(name)
+        assert e.value == pytest.approx(float(getattr(p.deployed, name)))
+        assert e.low < e.value < e.high
 
 
 # ---------------------------------------------------------------------------------------- policies
@@ -389,6 +593,29 @@ def test_command(kind: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) 
     capsys.readouterr()
     assert main(["revise", policy, "--cost", "fp=1,fn=1"]) == 0
     assert "flagged <= 10 on 90 % of days: met." in capsys.readouterr().out
+
+
+def test_command_with_reviews(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    table = written(tmp_path / "t.csv", 60, 1)
+    worse = written(tmp_path / "worse.csv", 50, 4, 2.0)
+    policy = str(tmp_path / "policy.json")
+    limits = ["--subject-to", "precision >= 60 %", "--subject-to", "reviewed <= 8 per day"]
+    asked = ["choose", table, *NAMED, "--maximize", "fnr", *limits, "--period", "day"]
+    assert main([*asked, "--confidence", "0.95", "-o", policy]) == 0
+    assert "reviewed <= 8 per day at 95 % confidence: met (" in capsys.readouterr().out
+    assert main([*asked, "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["limits"][1]["value"] <= 8
+    assert main(["check", policy, worse]) == 3
+    assert "reviewed <= 8 per day" in capsys.readouterr().out
+    assert main(["revise", policy, "--cost", "fp=1,fn=9,review=1"]) == 0
+    assert "reviewed <= 8 per day: met" in capsys.readouterr().out
+    assert main(["apply", policy, worse, "-q", "-o", str(tmp_path / "decided.csv")]) == 0
+    for kind in ("sql", "python", "card"):
+        assert main(["export", policy, "--to", kind]) == 0
+    assert "reviewed <= 8 per day" in capsys.readouterr().out
+    assert main(["report", policy, "-q", "-o", str(tmp_path / "report.html")]) == 0
+    page = (tmp_path / "report.html").read_text(encoding="utf-8")
+    assert "On the evidence of 60 days (column &#39;day&#39;) it allows" in page
 
 
 @pytest.mark.parametrize(

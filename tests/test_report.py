@@ -26,8 +26,8 @@ from cutscore.comparison import class_samples
 from cutscore.core.findings.base import COMMAND, Foreign, Where
 from cutscore.core.findings.report import CertainAndWrong, FewRows
 from cutscore.core.numbers import number_text, per_cent
-from cutscore.decision.choice import describe_outcome as told_of
-from cutscore.decision.choice import natural
+from cutscore.decision.words import describe_outcome as told_of
+from cutscore.decision.words import natural
 from cutscore.measures.confusion import count_text
 from cutscore.report import Summary, render, summarise, summarise_sweeps
 from cutscore.report import summary as of_summary

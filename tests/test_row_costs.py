@@ -15,7 +15,8 @@ from hypothesis import strategies as st
 
 import cutscore as cs
 import oracle
-from cutscore.decision.row_costs import MoneySweep, RowCostPoint, gaps
+from cutscore.decision.money import MoneySweep, gaps
+from cutscore.decision.row_costs import RowCostPoint
 from cutscore.inference.guarantee import max_errors
 from cutscore.measures.aim import Aim
 from cutscore.measures.costs import Stakes
@@ -446,3 +447,13 @@ def test_false_alarms_that_cost_nothing_are_in_order_of_their_odds() -> None:
     p = cs.choose_by_row(y, score, costs, columns, subject_to="flagged_rate <= 50 %", **options)
     assert p.feasible
     assert p.confusion.flagged == 1
+
+
+@pytest.mark.parametrize("limit", ["reviewed <= 3", "review_rate <= 5 %", "reviewed <= 3 per day"])
+def test_rows_are_not_reviewed_by_their_own_costs(limit: str) -> None:
+    """A limit on reviews was met by an answer with one threshold."""
+    y, score, amount = np.array([1, 0, 1, 0]), np.arange(4.0), np.arange(1.0, 5.0)
+    with pytest.raises(cs.DataError, match="costs that differ by row have one threshold"):
+        cs.choose_by_row(
+            y, score, cs.Costs(fp=2, fn="amount"), {"amount": amount}, subject_to=limit
+        )

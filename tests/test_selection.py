@@ -14,7 +14,8 @@ from hypothesis import settings
 
 import cutscore as cs
 from cutscore.core import _native
-from cutscore.decision.choice import OperatingPoint, against_trivial
+from cutscore.decision.choice import OperatingPoint
+from cutscore.decision.words import against_trivial
 from cutscore.inference.guarantee import max_errors
 from cutscore.inference.selection import (
     Expected,

@@ -16,8 +16,8 @@ import cutscore as cs
 from cutscore.decision.pairs import side_of
 from cutscore.detector.export import to_onnx, to_sklearn, to_sql
 from cutscore.estimators import DecisionClassifier
-from cutscore.inference.guarantee import max_between, max_errors
-from cutscore.measures.limits import HOLDS
+from cutscore.inference.guarantee import certify_limit, max_between, max_errors
+from cutscore.measures.limits import HOLDS, parse_limit
 from cutscore.measures.registry import MEASURES
 from cutscore.policy import Cuts, Policy
 from cutscore.report import summarise, summarise_policy
@@ -454,3 +454,19 @@ def test_rows_of_units_are_refused():
     y, x = rows()
     with finding("bad-argument", parameter="aim"):
         summarise(y, {"risk": x}, unit=np.arange(len(y)) // 5, costs=COSTS)
+
+
+@pytest.mark.parametrize("limit", ["precision >= 0.8", "npv >= 0.9"])
+def test_certified_cuts_of_many(limit):
+    """Of many cuts in order one pass tells which were certified, of others a search."""
+    rng = np.random.default_rng(2)
+    y = rng.random(30_000) < 0.3
+    s = cs.sweep(y, rng.standard_normal(30_000) + 2 * y)
+    rule = certify_limit(s, parse_limit(limit), 0.05, None, None)
+    flagged = s.tp + s.fp
+    in_order = rule.certifies(flagged)
+    assert 0 < in_order.sum() < len(s)
+    assert in_order.tolist() == rule.certifies(flagged[::-1])[::-1].tolist()
+    assert in_order.tolist() == [bool(rule.certifies(k)) for k in flagged[:50]] + [
+        bool(x) for x in np.isin(flagged[50:], rule.flagged)
+    ]

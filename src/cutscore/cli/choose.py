@@ -15,14 +15,13 @@ from cutscore.core.findings.base import spelled
 from cutscore.core.findings.command import Usage
 from cutscore.core.findings.report import Inverted
 from cutscore.core.progress import progress
-from cutscore.decision.choice import OperatingPoint, choose, expectation, rule_of
+from cutscore.decision.choice import OperatingPoint, choose
 from cutscore.decision.row_costs import RowCostPoint
 from cutscore.decision.verdict import State, Verdict, judge
+from cutscore.decision.words import expectation, rule_of
 from cutscore.inference.periods import Periods
 from cutscore.inference.units import Units
 from cutscore.measures.costs import Costs
-from cutscore.policy import Policy, Provenance
-from cutscore.policy.artefact import calibrated
 from cutscore.report.json import plain_cuts
 from cutscore.report.terminal import verdict_text
 from cutscore.sweeps.sweep import Sweep, sweep
@@ -100,7 +99,7 @@ def _written(
     (name,) = what.scores
     reverse, code = name in arguments.reverse, 0 if point.feasible else INFEASIBLE
     if arguments.output is not None:
-        policy = _policy(arguments, what, point, reverse)
+        policy = policies.policy_of(arguments, what, point)
         if arguments.output == "-":
             return policy.to_json(), code
         shared.write_files({arguments.output: policy.to_json() + "\n"})
@@ -167,23 +166,6 @@ def _ending(arguments: Namespace, verdict: Verdict, *, by_row: bool = False) -> 
     return wrote
 
 
-def _policy(
-    arguments: Namespace, what: shared.Named, point: OperatingPoint, reverse: bool
-) -> Policy:
-    """The decision as an artefact, with the sweep it was chosen on."""
-    if isinstance(point, RowCostPoint):
-        return row_costs.policy_of(arguments, what, point)
-    return Policy.from_point(
-        point,
-        calibrated(point.sweep),
-        score=what.scores[0],
-        reverse=reverse,
-        evidence=arguments.evidence,
-        labels=policies.labels_of(arguments, what),
-        provenance=policies.made_by(arguments, Provenance()),
-    )
-
-
 def _baseline(point: OperatingPoint) -> dict[str, Any] | None:
     """What flagging everything or nothing costs, and whether less was shown."""
     base = point.baseline
@@ -198,17 +180,19 @@ def _baseline(point: OperatingPoint) -> dict[str, Any] | None:
     }
 
 
-def _money(point: OperatingPoint, name: str) -> dict[str, Any]:
+def _money(point: OperatingPoint, name: str, reverse: bool) -> dict[str, Any]:
     """What costs of each row come to, for JSON."""
     if not isinstance(point, RowCostPoint):
         return {}
-    saving, each = point.expect_saving(), point.expect_per_period()
+    saving, each, uniform = point.expect_saving(), point.expect_per_period(), point.uniform
+    if uniform is not None and reverse:
+        uniform = uniform._replace(threshold=0.0 - uniform.threshold)
     return {
-        "rule": point.rule_text(name),
+        "rule": point.rule_text(name, reverse=reverse),
         "factor": shared.finite(point.factor),
         "total": shared.finite(point.total),
         "totals": {name: shared.finite(cost) for name, cost in point.baselines.items()},
-        "uniform": None if point.uniform is None else point.uniform._asdict(),
+        "uniform": None if uniform is None else uniform._asdict(),
         "saving": None if saving is None else shared.estimate(saving.value, saving),
         "per_period": None if each is None else shared.estimate(each.value, each),
     }
@@ -231,7 +215,7 @@ def _plain(name: str, point: OperatingPoint, verdict: Verdict, reverse: bool) ->
         "value": number(point.value),
         "expected": None if expected is None else shared.estimate(expected.value, expected),
         "baseline": _baseline(point),
-        **_money(point, name),
+        **_money(point, name, reverse),
         "limits": [
             {"limit": s.limit, "value": number(s.value), "holds": bool(s.holds)}
             for s in point.status

@@ -6,7 +6,7 @@ from argparse import Namespace
 from dataclasses import replace
 from typing import Any
 
-from cutscore.cli import INFEASIBLE, engines, row_costs, shared
+from cutscore.cli import INFEASIBLE, engines, policies, row_costs, shared
 from cutscore.core.errors import UsageError
 from cutscore.core.findings import COMMAND, Conflict
 from cutscore.core.findings.base import spelled
@@ -96,7 +96,7 @@ def _run_by_row(arguments: Namespace, costs: Costs) -> tuple[str, int]:
     with progress("evaluating", not arguments.quiet):
         what = shared.named(arguments)
         point, _ = row_costs.choose_rows(arguments, what, costs)
-        policy = row_costs.policy_of(arguments, what, point)
+        policy = policies.policy_of(arguments, what, point)
         summary = summarise_policy(policy, what.source.where)
         files = {}
         if arguments.report:

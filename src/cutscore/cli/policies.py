@@ -11,10 +11,12 @@ from shlex import join
 from typing import Any
 
 from cutscore.cli import shared
-from cutscore.decision.choice import Status
+from cutscore.decision.choice import OperatingPoint, Status
 from cutscore.decision.groups import GroupStatus
+from cutscore.decision.row_costs import RowCostPoint
 from cutscore.inference.selection import Expected
 from cutscore.policy import Labels, Policy, Provenance
+from cutscore.policy.artefact import calibrated
 from cutscore.report.json import plain_cuts
 
 
@@ -102,3 +104,17 @@ def made_by(arguments: Namespace, provenance: Provenance) -> Provenance:
     """The same, with the command and the time."""
     now = datetime.now(UTC).isoformat(timespec="seconds")
     return replace(provenance, command=join(["cutscore", *arguments.words]), time=now)
+
+
+def policy_of(arguments: Namespace, what: shared.Named, point: OperatingPoint) -> Policy:
+    """A choice for a single score as an artefact, with the sweep it was chosen on."""
+    (name,) = what.scores
+    return Policy.from_point(
+        point,
+        None if isinstance(point, RowCostPoint) else calibrated(point.sweep),
+        score=name,
+        reverse=name in arguments.reverse,
+        evidence=getattr(arguments, "evidence", "auto"),
+        labels=labels_of(arguments, what),
+        provenance=made_by(arguments, Provenance()),
+    )

@@ -19,11 +19,12 @@ from cutscore.core.findings.base import shown, spelled
 from cutscore.core.findings.command import NothingWritten, Usage
 from cutscore.core.frozen import derived
 from cutscore.core.numbers import number_text, per_cent
-from cutscore.decision.choice import Status, limit_outcome
+from cutscore.decision.choice import Status
 from cutscore.decision.verdict import Verdict, judge
+from cutscore.decision.words import limit_outcome
 from cutscore.detector import Detector
 from cutscore.policy import Policy
-from cutscore.policy.artefact import RATES, THREE_WAY_RATES
+from cutscore.policy.promises import RATES, THREE_WAY_RATES
 from cutscore.policy.words import promise_name, promise_text
 
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from cutscore.cli import policies, shared
+from cutscore.cli import shared
 from cutscore.comparison.row_costs import choose_by_row
 from cutscore.core.errors import DataError, UsageError
 from cutscore.core.findings import BadArgument, some
@@ -16,8 +16,7 @@ from cutscore.core.findings.rows import RowCostUnfit
 from cutscore.decision.row_costs import RowCostPoint
 from cutscore.inference.periods import Periods
 from cutscore.measures.costs import Costs
-from cutscore.policy import Policy, Provenance
-from cutscore.sweeps.sweep import Sweep, sweep
+from cutscore.sweeps.sweep import Sweep
 
 
 def check_engine(arguments: Namespace) -> None:
@@ -68,17 +67,5 @@ def choose_rows(
         shared.remark_all(arguments, days.findings)
         days = replace(days, column=period)
         point = replace(point, question=replace(point.question, periods=days))
-    return point, sweep(rows.y, score, rows.weight, squares=rows.weight is not None)
-
-
-def policy_of(arguments: Namespace, what: shared.Named, point: RowCostPoint) -> Policy:
-    """The decision as an artefact."""
-    name = only_score(what)
-    return Policy.from_row_point(
-        point,
-        score=name,
-        reverse=name in arguments.reverse,
-        evidence=getattr(arguments, "evidence", "auto"),
-        labels=policies.labels_of(arguments, what),
-        provenance=policies.made_by(arguments, Provenance()),
-    )
+    assert point.rows is not None
+    return point, point.rows.scores

@@ -11,7 +11,8 @@ from cutscore.core.checks import as_vector, check_threshold
 from cutscore.core.errors import DataError
 from cutscore.core.findings.arguments import BadArgument, Conflict
 from cutscore.core.types import ArrayLike, Label
-from cutscore.decision.row_costs import RowCostPoint, RowCosts, point_of_rows
+from cutscore.decision.money import RowCosts
+from cutscore.decision.row_costs import RowCostPoint, point_of_rows
 from cutscore.measures.aim import Aim
 from cutscore.measures.costs import Costs, Stakes
 from cutscore.measures.limits import LimitsLike, as_limits

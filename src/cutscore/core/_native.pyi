@@ -130,6 +130,7 @@ def weighted_count_below(
 def best_pair(
     a: NDArray[int64],
     b: NDArray[int64],
+    mass: NDArray[int64],
     a_allowed: NDArray[bool_],
     b_allowed: NDArray[bool_],
     low: NDArray[int64],
@@ -138,6 +139,7 @@ def best_pair(
 def weighted_best_pair(
     a: NDArray[float64],
     b: NDArray[float64],
+    mass: NDArray[float64],
     a_allowed: NDArray[bool_],
     b_allowed: NDArray[bool_],
     low: NDArray[int64],

@@ -189,7 +189,7 @@ def _read_union(kinds: tuple[Any, ...], data: object, where: str) -> Any:
     if len(kinds) == 1:
         return read(kinds[0], data, where)
     classes: list[Any] = [kind for kind in kinds if is_dataclass(kind)]
-    if classes:
+    if classes and type(data) not in kinds:
         # The one whose fields it has; of a file that is wrong, the nearest.
         names = set(_require_object(data, where))
         return read_fields(

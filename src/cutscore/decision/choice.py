@@ -6,8 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from fractions import Fraction
-from math import ceil, gcd, lcm, log10, nan
+from math import nan
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
@@ -21,8 +20,7 @@ from cutscore.core.findings.statistics import CountsRows, Undefined
 from cutscore.core.frozen import Frozen, derived
 from cutscore.core.html import Card, thumbnail
 from cutscore.core.interval import Interval
-from cutscore.core.numbers import estimate_text, format_like
-from cutscore.core.types import Selector
+from cutscore.core.numbers import format_like
 from cutscore.decision.normal import (
     NORMAL_HINT,
     answers_without_positives,
@@ -30,6 +28,18 @@ from cutscore.decision.normal import (
     is_normal,
     lowest_cut,
 )
+from cutscore.decision.search import (
+    SomeCuts,
+    all_cuts,
+    best_at_vertices,
+    best_between_runs,
+    best_cut,
+    candidate_cuts,
+    cuts_at,
+    keep_allowed,
+    keep_nearest,
+)
+from cutscore.decision.words import describe
 from cutscore.inference.bootstrap import Sampler, check_samples, percentiles
 from cutscore.inference.guarantee import (
     CertifiedLimit,
@@ -37,18 +47,17 @@ from cutscore.inference.guarantee import (
     guarantee_limits,
     just_above,
     rate_of_units,
-    shortage_text,
     split_error,
 )
 from cutscore.inference.periods import Periods, as_periods, measured_over
 from cutscore.inference.rates import interval
 from cutscore.inference.selection import MANY, Expected, is_large, select, select_among
 from cutscore.inference.units import Units, as_units
-from cutscore.measures.aim import UNITS, Aim, GoalLike, Top, as_objective, undefined_error
+from cutscore.measures.aim import UNITS, Aim, GoalLike, Top, as_objective
 from cutscore.measures.confusion import Confusion
 from cutscore.measures.costs import Costs
 from cutscore.measures.limits import Limit, as_limits
-from cutscore.measures.registry import WORDS, Measure, Objective, is_rate
+from cutscore.measures.registry import Measure, Objective
 from cutscore.measures.triage import Triage
 from cutscore.sweeps.curves import from_zero
 from cutscore.sweeps.sketch import Sketch
@@ -307,7 +316,7 @@ class OperatingPoint(Card):
         if self.sweep.weighted and self.sweep.pos2 is None:
             return None
         if self.question.periods is not None and self._by_periods:
-            return self._over_periods(goal, level)
+            return self._over_own_periods(goal, level)
         if is_normal(self.sweep) and answers_without_positives(self.question):
             # Also for the chosen threshold: see cutscore.decision.normal.
             known = is_known(self.sweep, goal)
@@ -325,15 +334,20 @@ class OperatingPoint(Card):
         s = self.sweep
         return bool(s.P + s.N > MANY or not s.P)
 
-    def _over_periods(self, goal: Objective, level: float) -> Expected | None:
+    def _over_own_periods(self, goal: Objective, level: float) -> Expected | None:
         """A rate as at a threshold that was given, with its interval over periods: of so many rows
         the choice adds next to nothing."""
         periods = self.question.periods
         if not isinstance(periods, Periods) or not is_known(self.sweep, goal):
             return None
         with suppress(UndefinedError):
-            return periods.measured(goal, self.threshold, level)
+            return self.over_periods(periods, goal, level)
         return None
+
+    def over_periods(self, periods: Periods, goal: Objective, level: float) -> Expected | None:
+        """A measure of rows at these thresholds, as if they had been given, with its interval over
+        the periods of the rows; None if it is no ratio of sums."""
+        return periods.measured(goal, self.threshold, level, self.question.prior)
 
     @property
     def typical(self) -> Confusion | None:
@@ -399,7 +413,7 @@ class OperatingPoint(Card):
         allowed = [
             (float(q.goal(does)), name)
             for name, does in self.alike.items()
-            if all(limit.holds(limit.sees(does, does)) for limit in map(q.on_all_rows, q.limits))
+            if all(rule.holds(does) for rule in map(q.rule_on_rows, q.limits))
         ]
         if not allowed:
             return None
@@ -467,7 +481,7 @@ class OperatingPoint(Card):
         if q.three_way:
             raise UndefinedError(Undefined("stability", "is available for a single threshold only"))
         s, sampler = self.sweep, Sampler(self.sweep, seed)
-        if len(s) > 2**16 and not s.weighted and _best_between_runs(s, q):
+        if len(s) > 2**16 and not s.weighted and best_between_runs(s, q):
             # No cut inside of a run can be the best, so each is one entry: among so many scores it
             # does not matter which of its rows are the outermost of a sample.
             sampler = sampler.of_runs()
@@ -475,7 +489,7 @@ class OperatingPoint(Card):
         with ThreadPoolExecutor(threads(len(s))) as pool:
             chosen = pool.map(lambda k: _choose(sampler.sample(k), q).threshold, samples)
             threshold = np.array(list(chosen))
-        cuts = _at_thresholds(self.sweep, q, threshold)
+        cuts = cuts_at(self.sweep, q, threshold)
         broken = np.full(len(threshold), not self.feasible)
         for limit in q.limits:
             broken |= ~limit.holds(limit.sees(cuts.c, cuts.deployed))
@@ -680,15 +694,15 @@ def _choose(s: Sweep, q: Aim) -> OperatingPoint:
     if q.prior is not None:
         s.needs_both_classes("an operating point for another prior")
     rules, ranked = rules_of(s, q), q.ranked
-    cuts = _candidate_cuts(s, ranked, rules)
-    ok = _keep_allowed(s, cuts, rules)
+    cuts = candidate_cuts(s, ranked, rules)
+    ok = keep_allowed(s, cuts, rules)
     feasible = bool(ok.any())
     if not feasible:
         if not all(rule.helpful for rule in rules):  # the nearest may be inside of a run
             s.needs_scores("the threshold closest to these limits")
-        cuts = _Cuts(s, ranked, *_all_cuts(s))
-        ok = _keep_nearest(s, cuts, rules)
-    k = _best(s, ranked, cuts, ok)
+        cuts = SomeCuts(s, ranked, *all_cuts(s))
+        ok = keep_nearest(s, cuts, rules)
+    k = best_cut(s, ranked, cuts, ok)
     tp, fp = cuts.c.tp[k].item(), cuts.c.fp[k].item()
     confusion = Confusion(tp, fp, s.P - tp, s.N - fp)
     deployed = confusion if q.prior is None else confusion.deployed(q.prior)
@@ -707,21 +721,22 @@ def limit_statuses(
     return tuple(
         Status(
             limit.text,
-            _limited_value(q, limit, threshold, limit.sees(confusion, deployed)),
+            limited_value(q, limit, (threshold, threshold), limit.sees(confusion, deployed)),
             bool(rule.holds(confusion if q.confidence else limit.sees(confusion, deployed))),
         )
         for limit, rule in zip(q.limits, rules, strict=True)
     )
 
 
-def _limited_value(q: Aim, limit: Limit, threshold: float, c: Confusion) -> float:
-    """What a limit is on: rows, the mean rate of units, or periods."""
+def limited_value(q: Aim, limit: Limit, cuts: tuple[float, float], c: Confusion) -> float:
+    """What a limit is on at the thresholds for reviewing and blocking: rows, the mean rate of
+    units, or periods."""
     if limit.period is not None and q.periods is not None:
         if limit.share is None:
             return float(limit.measure(c)) / len(q.periods)
-        return q.periods.value(limit, threshold)
-    units = as_units(q.units) if q.confidence is not None else None
-    return float(limit.measure(c)) if units is None else rate_of_units(units, limit, threshold)
+        return q.periods.value(limit, cuts)
+    units = None if q.three_way or q.confidence is None else as_units(q.units)
+    return float(limit.measure(c)) if units is None else rate_of_units(units, limit, cuts[1])
 
 
 def place_threshold(s: Sweep, cut: int, rules: Sequence[Rule]) -> float:
@@ -764,24 +779,18 @@ def reach(p: OperatingPoint) -> Interval:
     It is one point where all cuts are known, or where the best is a vertex of the convex hull.
     """
     s, q = p.sweep, p.question
-    if not isinstance(s, Sketch) or (not q.limits and _best_at_vertices(s, q)):
+    if not isinstance(s, Sketch) or (not q.limits and best_at_vertices(s, q)):
         return Interval(p.value, p.value)
     if not p.feasible or q.three_way:
         return Interval(-np.inf, np.inf)
     tp, fp = from_zero(s.tp), from_zero(s.fp)
-    best = _Cuts(s, q, np.arange(1, len(tp)), tp[1:], fp[:-1])
+    best = SomeCuts(s, q, np.arange(1, len(tp)), tp[1:], fp[:-1])
     open_ = s.unknown.copy()
     for rule in rules_of(s, q):
         open_ &= rule.may_hold(best.confusion_for(rule)) if isinstance(rule, Limit) else True
     own = q.goal.better * p.value
     most = q.goal.better * np.nanmax(best.values()[open_], initial=own)
     return Interval(min(p.value, most), max(p.value, most))
-
-
-def _best_at_vertices(s: Sweep, q: Aim) -> bool:
-    """Whether the best cut is a vertex of the convex hull: for what is linear in TP and FP, and for
-    the F measures, which are ratios of such."""
-    return _gains(s, q) is not None or bool(getattr(q.goal, "beta", None))
 
 
 def with_choice(
@@ -817,422 +826,3 @@ def rules_of(s: Sweep, q: Aim) -> list[Rule]:
     if q.confidence is None:
         return [q.on_all_rows(limit) for limit in q.limits]
     return guarantee_limits(s, list(q.limits), q.confidence, q.prior, units, periods)
-
-
-class _Cuts:
-    """Some cuts: what they do on the rows of the sweep, on what the objective looks at, and on what
-    limits look at."""
-
-    def __init__(
-        self, s: Sweep, q: Aim, cut: NDArray[Any], tp: NDArray[Any], fp: NDArray[Any]
-    ) -> None:
-        self.cut, self.q = cut, q
-        self.c = Confusion(tp, fp, s.P - tp, s.N - fp)
-        self.deployed = self.c if q.prior is None else self.c.deployed(q.prior)
-
-    def confusion_for(self, rule: Rule, k: Selector = slice(None)) -> Confusion:
-        """What a limit looks at; a guarantee looks at the rows themselves."""
-        if isinstance(rule, CertifiedLimit) or self.q.confidence is not None:
-            j = self.c
-        else:
-            j = rule.sees(self.c, self.deployed)
-        return Confusion(j.tp[k], j.fp[k], j.fn[k], j.tn[k])
-
-    def values(self) -> Floats:
-        """The objective's values, of which more is better."""
-        return self.q.goal.better * np.asarray(self.q.goal(self.deployed), np.float64)
-
-
-def _all_cuts(s: Sweep) -> tuple[NDArray[Any], ...]:
-    return np.arange(len(s) + 1), from_zero(s.tp), from_zero(s.fp)
-
-
-def _candidate_cuts(s: Sweep, q: Aim, rules: list[Rule]) -> _Cuts:
-    """All cuts that can be the best, among few others.
-
-    No cut of a block of cuts catches more than the last of them, nor has fewer false alarms than
-    the first. Where that does an objective good, it bounds what the block can reach, and blocks
-    that can't be better than the best of their ends are not looked into.
-    """
-    by_bounds = q.goal.helpful and all(
-        rule.helpful or isinstance(rule, CertifiedLimit) or rule.measure.monotone for rule in rules
-    )
-    known = all(rule.helpful or _holds_at_an_end(s, rule) for rule in rules)
-    if s.merged and not (known and _best_at_corners(s, q)):
-        # Inside of a run one rate changes alone; what gains by that may gain in the middle of it,
-        # and what is 0/0 at an end may be known there.
-        s.needs_scores("this objective with these limits")
-    if not by_bounds or len(s) <= 4 * s.blocks.size:
-        return _Cuts(s, q, *_all_cuts(s))
-    cut, tp, fp = s.blocks.cut, s.blocks.tp, s.blocks.fp
-    ends = _Cuts(s, q, cut, tp, fp)
-    most = _Cuts(s, q, cut[1:], tp[1:], fp[:-1])
-    bound = most.values()
-    bound[np.isnan(bound)] = np.inf  # 0/0 here, but perhaps not inside
-    open_ = np.ones(len(bound), np.bool_)
-    for rule in rules:
-        if isinstance(rule, CertifiedLimit):
-            open_ &= rule.may_hold_between(ends.c)
-        elif rule.helpful:
-            open_ &= rule.may_hold(most.confusion_for(rule))
-        else:  # monotone: if it holds anywhere inside, then at one of the ends
-            holds = rule.holds(ends.confusion_for(rule))
-            open_ &= holds[1:] | holds[:-1]
-    found = ends.values()[_keep_allowed(s, ends, rules)]
-    best = np.nanmax(found, initial=-np.inf)
-    slack = 1e-12 * np.abs(bound[np.isfinite(bound)]).max(initial=0.0)
-    return _Cuts(s, q, *_cuts_in(s, np.flatnonzero(open_ & (bound >= best - slack))))
-
-
-def _holds_at_an_end(s: Sweep, rule: Rule) -> bool:
-    """Whether a limit asks to flag nothing, or everything: what too few rows can guarantee."""
-    if not isinstance(rule, Limit) or rule.measure.name != "flagged":
-        return False
-    return rule.bound <= 0 if rule.sign == "<=" else rule.bound >= s.P + s.N
-
-
-def _best_between_runs(s: Sweep, q: Aim) -> bool:
-    """Whether a choice is the same where runs of one class are merged."""
-    if q.confidence is not None or not all(limit.helpful for limit in q.limits):
-        return False
-    return _best_at_corners(s, q.ranked)
-
-
-def _best_at_corners(s: Sweep, q: Aim) -> bool:
-    """Whether no cut inside of a run of one class can be the best: for what is linear in TP and FP,
-    F measures, and counts and rates of one class."""
-    goal = q.goal
-    monotone = isinstance(goal, Measure) and goal.monotone and goal.helpful
-    return monotone or _best_at_vertices(s, q)
-
-
-def _cuts_in(s: Sweep, blocks: NDArray[np.intp]) -> tuple[NDArray[Any], ...]:
-    """All cuts of some blocks, in order, and flagging nothing."""
-    at, there = s.inside(blocks)
-    tp, fp = (
-        np.cumsum(np.column_stack((start[blocks], mass[at])), axis=1)[:, 1:][there]
-        for mass, start in ((s.pos, s.blocks.tp), (s.neg, s.blocks.fp))
-    )
-    s.forget()
-    return from_zero(at[there] + 1), from_zero(tp), from_zero(fp)
-
-
-def _keep_allowed(s: Sweep, cuts: _Cuts, rules: Sequence[Rule]) -> NDArray[np.bool_]:
-    ok = np.ones(len(cuts.cut), np.bool_)
-    for rule in rules:
-        ok &= rule.holds(cuts.confusion_for(rule))
-    ok[0] &= s.threshold[0] < np.inf  # else no threshold flags nothing
-    return ok
-
-
-def _keep_nearest(s: Sweep, cuts: _Cuts, rules: Sequence[Rule]) -> NDArray[np.bool_]:
-    """The cuts whose worst shortfall, as a share of the limit, is least; where none is allowed."""
-    short = np.max([rule.shortfall(cuts.confusion_for(rule)) for rule in rules], axis=0)
-    short[0] = short[0] if s.threshold[0] < np.inf else np.inf
-    return np.asarray(short <= short.min() * (1 + 1e-12))  # equally near, but for rounding
-
-
-def allowed_cuts(s: Sweep, q: Aim, rules: Sequence[Rule]) -> tuple[NDArray[np.bool_], bool]:
-    """Of all cuts those that the limits allow; if there are none the nearest, and False."""
-    if not rules:
-        return np.arange(len(s) + 1) >= (s.threshold[0] == np.inf), True
-    cuts = _Cuts(s, q, *_all_cuts(s))
-    ok = _keep_allowed(s, cuts, rules)
-    return (ok, True) if ok.any() else (_keep_nearest(s, cuts, rules), False)
-
-
-def _best(s: Sweep, q: Aim, cuts: _Cuts, ok: NDArray[np.bool_]) -> int:
-    """The best of the cuts that are allowed."""
-    allowed = np.flatnonzero(ok)
-    tp, fp = cuts.c.tp[allowed], cuts.c.fp[allowed]
-    gains = _gains(s, q)
-    if gains is not None:
-        value = linear_value(gains, (s.P, s.N), tp, fp)
-    else:
-        everywhere = cuts.values()
-        if np.isnan(everywhere).all():
-            raise undefined_error(q.goal.name)
-        value = np.maximum(everywhere[allowed], np.finfo(np.float64).min)
-        value[np.isnan(value)] = -np.inf  # 0/0 is worse than any value
-    return int(allowed[first_of_best(value, fp)])
-
-
-def first_of_best(value: NDArray[Any], fp: NDArray[Any]) -> int:
-    """Of equally good cuts the one with the fewest false alarms, and of those the last, which may
-    catch more."""
-    first = int(np.argmax(value))
-    same = int(np.searchsorted(fp, fp[first], side="right"))
-    return same - 1 - int(np.argmax(value[first:same][::-1] == value[first]))
-
-
-def _gains(s: Sweep, q: Aim) -> tuple[Fraction, Fraction] | None:
-    """What a TP gains and an FP loses, for objectives where that is the same at every cut."""
-    P, N = Fraction(s.P), Fraction(s.N)
-    if q.prior is None:
-        return q.goal.gains(P, N)
-    prior = Fraction(repr(q.prior))
-    # One row of the sweep stands for so many cases of its class.
-    as_pos, as_neg = prior * (P + N) / P, (1 - prior) * (P + N) / N
-    gains = q.goal.gains(as_pos * P, as_neg * N)
-    return None if gains is None else (gains[0] * as_pos, gains[1] * as_neg)
-
-
-def linear_value(
-    gains: tuple[Fraction, Fraction],
-    totals: tuple[float, float],
-    tp: NDArray[Any],
-    fp: NDArray[Any],
-) -> NDArray[Any]:
-    """Something that is greatest, and equal, exactly where a·TP − b·FP is; of masses, counts or
-    money, with these totals."""
-    scale = lcm(gains[0].denominator, gains[1].denominator)
-    a, b = int(gains[0] * scale), int(gains[1] * scale)
-    common = gcd(a, b)
-    a, b = a // common, b // common
-    up, down = totals
-    if tp.dtype.kind == "i" and a * int(up) + b * int(down) < 2**62:
-        return np.asarray(a * tp - b * fp)
-    # Too large for integers of the processor: floats find the few that may be best.
-    x, y = (float(Fraction(g, max(a, b))) for g in (a, b))
-    rough = x * tp - y * fp
-    near = np.flatnonzero(rough >= rough.max() - 1e-12 * (x * float(up) + y * float(down)))
-    pairs = zip(tp[near].tolist(), fp[near].tolist(), strict=True)
-    exact = [a * Fraction(t) - b * Fraction(f) for t, f in pairs]
-    best, most = np.zeros(len(tp)), max(exact)
-    best[near] = [value == most for value in exact]
-    return best
-
-
-def _at_thresholds(s: Sweep, q: Aim, threshold: Floats) -> _Cuts:
-    k = s.cuts(threshold)
-    return _Cuts(s, q, k, *s.flagged(k))
-
-
-def rule_of(p: OperatingPoint, reverse: bool = False) -> tuple[str, float | None]:
-    """What is flagged: ``"nothing"``, ``"everything"``, ``"from"`` a threshold on; ``"up to"`` it,
-    where scores were negated since low ones mean positive. And that threshold."""
-    if p.threshold == np.inf and not p.confusion.flagged:
-        return "nothing", None
-    if p.threshold == -np.inf:
-        return "everything", None
-    return ("up to", 0.0 - p.threshold) if reverse else ("from", p.threshold)
-
-
-def headline(
-    p: OperatingPoint, reverse: bool = False, probability: float | None = None, score: str = "score"
-) -> str:
-    """What to do, in a few words; with the calibrated probability at the threshold if it is known:
-    "Flag scores ≥ -3.3 (probability ≥ 3.5 %)"."""
-    if p.question.three_way:
-        return three_way_text(p.cuts, reverse)
-    own = p.rule_text(score, reverse=reverse)
-    if own:
-        return own[0].upper() + own[1:]
-    rule, threshold = rule_of(p, reverse)
-    if threshold is None:
-        return f"Flag {rule}"
-    chance = "" if probability is None else f" (probability ≥ {100 * probability:.3g} %)"
-    # In full: a rounded threshold may be another rule.
-    return f"Flag scores {'≤' if reverse else '≥'} {threshold!r}{chance}"
-
-
-def three_way_text(cuts: CutPair, reverse: bool = False) -> str:
-    """What to do with two thresholds: "Block scores ≥ 0.9, review scores ≥ 0.4, pass the rest"."""
-    sign = "≤" if reverse else "≥"
-    review, block = (0.0 - t if reverse else t for t in cuts)
-    parts = []
-    if cuts.block < np.inf:
-        parts.append(
-            "block everything" if cuts.block == -np.inf else f"block scores {sign} {block!r}"
-        )
-    if cuts.review < cuts.block:
-        rest = "the rest" if parts else "everything"
-        parts.append(f"review {rest if cuts.review == -np.inf else f'scores {sign} {review!r}'}")
-    if cuts.review > -np.inf:
-        parts.append("pass the rest" if parts else "pass everything")
-    text = ", ".join(parts)
-    return text[0].upper() + text[1:]
-
-
-def describe(p: OperatingPoint, reverse: bool = False) -> list[str]:
-    """An operating point in a few lines: what to do, what it is worth, and what it does; before
-    that, if it is not significantly better than doing without the score."""
-    best = "" if p.given else f"{extreme(p.question.goal)} "
-    first = f"{headline(p, reverse)}, {best}{value_text(p)}"
-    doubt = filter(None, [against_trivial(p)])
-    return [*doubt, first[0].lower() + first[1:], *describe_outcome(p)]
-
-
-def extreme(goal: Objective) -> str:
-    """How an objective is optimised."""
-    return "minimum" if goal.better < 0 else "maximum"
-
-
-def value_text(p: OperatingPoint, level: float = 0.95, *, cases: int = 1) -> str:
-    """The value of the objective, expected on new rows and on these; a cost is that of so many
-    cases."""
-    costs = p.question.costs is not None
-    word, factor = WORDS.get(p.objective, p.objective), cases if costs else 1
-    if costs and cases > 1:
-        word = f"cost per {cases:,} cases"
-    if np.isnan(p.value) and is_normal(p.sweep):
-        return f"{word}: not known, no row is positive"
-    if np.isnan(p.value):
-        return f"{word}: undefined (0/0) {_undefined_because(p.confusion)}"
-    rate, prior = is_rate(p.objective), p.question.prior
-    here = f"{estimate_text(factor * p.value, rate=rate)} on these rows"
-    if prior is not None and not getattr(p.question.goal, "prior_free", False):
-        here += f", reweighted to {100 * prior:.6g} % prevalence"
-    found = expectation(p, p.question.goal, level)
-    if found is None:
-        return f"{word}: {here}"
-    span = None  # certain: everything is flagged, or nothing
-    if found.low < found.high:
-        span = Interval(factor * found.low, factor * found.high, found.level)
-    expected = estimate_text(factor * found.value, span, rate=rate)
-    return f"{word}: {expected} expected on new rows, {here}"
-
-
-def expectation(
-    p: OperatingPoint, measure: GoalLike | None = None, level: float = 0.95
-) -> Expected | None:
-    """The value expected on new rows, or another measure, for those who show it: None if these rows
-    can't tell."""
-    with suppress(CutscoreError):
-        return p.expected if measure is None else p.expect(measure, level=level)
-    return None
-
-
-def describe_outcome(p: OperatingPoint) -> list[str]:
-    """What an operating point does, in a few lines."""
-    lines = [cases_text(p), *limit_lines(p)]
-    return lines if p.feasible else [*lines, p.explanation]
-
-
-def limit_lines(p: OperatingPoint) -> list[str]:
-    """What became of the limits."""
-    q, lines = p.question, []
-    level = f" at {100 * q.confidence:g} % confidence" if q.confidence else ""
-    units = ""
-    if q.units is not None and q.confidence:
-        units = f" for the mean over {len(q.units):,} clusters"
-    for limit, status in zip(q.limits, p.status, strict=True):
-        sure = level + (units if limit.period is None else "")
-        here = f" ({limit.value_text(status.value)} on these rows)"
-        if np.isnan(status.value):
-            # A file has no periods.
-            known = limit.period is None
-            here = f" (0/0 {_undefined_because(p.confusion)})" if known else ""
-        lines.append(f"{status.limit}{sure}: {limit_outcome(p, status)}{here}")
-        if q.confidence and not p.sweep.weighted:
-            error = split_error(q.limits, q.confidence)
-            lines += filter(None, [_shortage(p, limit, error)])
-    return lines
-
-
-def _shortage(p: OperatingPoint, limit: Limit, error: float) -> str:
-    """What to say where there are too few rows, clusters or periods."""
-    periods = as_periods(p.question.periods)
-    if limit.period is not None and periods is not None:
-        return periods.shortage_text(limit, error)
-    return shortage_text(p.sweep, limit, error, as_units(p.question.units))
-
-
-_ALIKE = {"all": "everything", "none": "nothing"}
-
-
-def against_trivial(p: OperatingPoint) -> str | None:
-    """What to say of a choice for costs that is not significantly cheaper than flagging everything
-    or nothing; None if it is, or if these rows can't tell."""
-    base = p.baseline
-    if base is None or base.difference is None or base.shown:
-        return None
-    value, low, high, level = base.difference
-    cost, *rest = format_like(base.value, value, low, high)
-    what, of = base.name.split()
-    trivial = f"{what}{what[-1] if what == 'flag' else ''}ing {_ALIKE[of]}"
-    if value == 0 and p.trivial:
-        return f"no cheaper than {trivial} (cost per case {cost})"
-    return (
-        f"not significantly cheaper than {trivial} (cost per case {cost}; expected difference "
-        f"{rest[0]}, {100 * level:g} % CI {rest[1]} to {rest[2]})"
-    )
-
-
-def limit_outcome(p: OperatingPoint, status: Status) -> str:
-    """What became of a limit. With a confidence it may hold on these rows without a guarantee."""
-    if status.holds:
-        return "met"
-    return "cannot be guaranteed" if p.question.confidence else "violated"
-
-
-def _undefined_because(c: Confusion) -> str:
-    """Where a measure has no value."""
-    if not (c.positives and c.negatives):
-        return f"because no row is {'negative' if c.positives else 'positive'}"
-    if not c.flagged:
-        return "because nothing is flagged"
-    return "because everything is flagged" if c.flagged == c.total else "on these rows"
-
-
-def cases_text(p: OperatingPoint) -> str:
-    """What it did with these rows; of more than 10,000, or at another prior, what to expect of so
-    many cases."""
-    prior = p.question.prior
-    expected = None if in_rows(p.confusion, prior) else p.typical
-    return (
-        on_rows(p.confusion, prior) if expected is None else f"expected {natural(expected, prior)}"
-    )
-
-
-def on_rows(c: Confusion, prior: float | None) -> str:
-    """What a threshold does on the rows, in natural frequencies."""
-    return f"on these rows{':' if in_rows(c, prior) else ','} {natural(c, prior)}"
-
-
-def natural(c: Confusion, prior: float | None) -> str:
-    """In natural frequencies: per 10,000 cases, or so many more that ten are positive; the counts
-    themselves where they are no more than that."""
-    if in_rows(c, prior):
-        return repr(c)
-    d = c if prior is None else c.deployed(prior)
-    base = 10_000
-    if not d.positives:
-        fp = _rounded(base * float(d.fp) / float(d.total))
-        return f"per {base:,} cases, none positive: {_shown(fp)} false alarm{'s' * (fp != 1)}"
-    if 0 < d.prevalence < 0.001:
-        base = 10 ** min(ceil(1 - log10(d.prevalence)), 12)
-    if isinstance(d, Triage):
-        return f"per {base:,} cases: {_triage_text(d, base)}"
-    # As fractions: weights that are large would overflow.
-    total = Fraction(float(d.total))
-    p, tp, fp = (
-        _rounded(float(base * Fraction(float(m)) / total)) for m in (d.positives, d.tp, d.fp)
-    )
-    return (
-        f"per {base:,} cases: {_shown(p)} positive; {_shown(tp)} caught, {_shown(p - tp)} missed, "
-        f"{_shown(fp)} false {'alarm' if fp == 1 else 'alarms'}"
-    )
-
-
-def _triage_text(d: Triage, base: int) -> str:
-    """Six counts of so many cases."""
-    cells = (d.positives, d.tp, d.reviewed_pos, d.fn, d.fp, d.reviewed_neg, d.tn)
-    p, *six = (_shown(_rounded(base * float(m) / float(d.total))) for m in cells)
-    words = [
-        f"{n} {word}" for n, word in zip(six, 2 * ("blocked", "reviewed", "passed"), strict=True)
-    ]
-    return f"{p} positive: {', '.join(words[:3])}; negatives: {', '.join(words[3:])}"
-
-
-def in_rows(c: Confusion, prior: float | None) -> bool:
-    """Whether natural frequencies are the counts of the rows."""
-    return bool(prior is None and c.total <= 10_000)
-
-
-def _rounded(x: float) -> float:
-    return round(x, 0 if x >= 10 else 1) if x >= 0.1 else x
-
-
-def _shown(x: float) -> str:
-    return f"{x:,.0f}" if x == round(x) else f"{x:,.1f}" if x >= 0.1 else f"{x:.2g}"

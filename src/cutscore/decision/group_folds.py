@@ -175,7 +175,7 @@ def _without(s: Sweep, pos: NDArray[np.int64], neg: NDArray[np.int64]) -> Sweep:
     there = (pos > 0) | (neg > 0)
     if not there.any():  # a group of one row
         return s
-    return Sweep.from_counts(s.threshold[there], pos[there], neg[there])
+    return Sweep._adopt(s.threshold[there], pos[there], neg[there])
 
 
 def _in_band(point: GroupPoint, level: float) -> GroupExpectations:

@@ -38,17 +38,11 @@ from cutscore.core.frozen import derived
 from cutscore.core.html import Card, grid_table
 from cutscore.core.interval import Interval
 from cutscore.core.numbers import estimate_text, number_text
-from cutscore.decision.choice import (
-    _all_cuts,
-    _best,
-    _Cuts,
-    _gains,
-    extreme,
-    needs_classes,
-    place_threshold,
-)
+from cutscore.decision.choice import needs_classes, place_threshold
+from cutscore.decision.search import SomeCuts, all_cuts, best_cut, gains_of
 from cutscore.decision.three_way import decide_scores
 from cutscore.decision.windows import Rates, best_cuts, certain_rates, exact_rates
+from cutscore.decision.words import extreme
 from cutscore.inference.guarantee import Rule, certify_limit, check_guarantee, max_errors
 from cutscore.inference.rates import interval
 from cutscore.inference.roc_band import band_width
@@ -174,7 +168,8 @@ class GroupPoint(Card):
         for name, of in rows.items():
             threshold = self.thresholds.get(name, other)
             if threshold is None:
-                raise DataError(GroupUnknown(str(name), tuple(map(str, self.thresholds))))
+                hint = "Pass a default threshold for other groups, or choose again with such rows."
+                raise DataError(GroupUnknown(str(name), tuple(map(str, self.thresholds)), hint))
             out[of] = decide_scores(x[of], (threshold,))
         return out
 
@@ -406,7 +401,7 @@ def _common(groups: GroupSweeps, q: Aim, each: tuple[Limit, ...], small: str) ->
         s.needs_both_classes("an operating point for another prior")
     error = _shared_error(q, each)
     tested, pooled = _pool(groups, each, error, small)
-    cuts = _Cuts(s, q.ranked, *_all_cuts(s))
+    cuts = SomeCuts(s, q.ranked, *all_cuts(s))
     rules: list[Rule] = [_rule_for(s, limit, error, q.prior) for limit in q.limits]
     ok = np.ones(len(cuts.cut), np.bool_)
     for rule in rules:
@@ -417,7 +412,7 @@ def _common(groups: GroupSweeps, q: Aim, each: tuple[Limit, ...], small: str) ->
     ok[0] &= s.threshold[0] < inf  # else no threshold flags nothing
     if not ok.any():
         raise _infeasible(q, each, ())
-    cut = int(cuts.cut[_best(s, q.ranked, cuts, ok)])
+    cut = int(cuts.cut[best_cut(s, q.ranked, cuts, ok)])
     threshold = place_threshold(s, cut, rules)
     return _point(groups, q, each, (), pooled, dict.fromkeys(groups, threshold))
 
@@ -448,7 +443,7 @@ def _allowed(
     name: Hashable, s: Sweep, each: Sequence[Limit], error: float | None
 ) -> NDArray[np.bool_]:
     """Which cuts of a group satisfy the limits in it."""
-    _, tp, fp = _all_cuts(s)
+    _, tp, fp = all_cuts(s)
     c = Confusion(tp, fp, s.P - tp, s.N - fp)
     ok = np.ones(len(tp), np.bool_)
     for limit in each:
@@ -511,7 +506,7 @@ def _values(groups: Mapping[Hashable, Sweep], q: Aim) -> list[NDArray[Any]]:
     """What each cut of each group adds to the objective; more is better. In integers where rows are
     counted: equally good is exact."""
     total = _total_of(groups)
-    gains = _gains(total, q) or _rate_gains(q)
+    gains = gains_of(total, q) or _rate_gains(q)
     if gains is None:
         rule = (
             "be a sum over cases for thresholds of groups: costs, recall, fpr, accuracy, youden or "
@@ -529,7 +524,7 @@ def _values(groups: Mapping[Hashable, Sweep], q: Aim) -> list[NDArray[Any]]:
         if most >= 2**53:
             x, y = float(Fraction(a, most)), float(Fraction(b, most))
         x, y = float(x), float(y)
-    return [np.asarray(x * tp - y * fp) for _, tp, fp in map(_all_cuts, groups.values())]
+    return [np.asarray(x * tp - y * fp) for _, tp, fp in map(all_cuts, groups.values())]
 
 
 def _rate_gains(q: Aim) -> tuple[Fraction, Fraction] | None:
@@ -549,7 +544,7 @@ def _rates(groups: Mapping[Hashable, Sweep], limit: Limit, error: float | None) 
     name, part, half = limit.measure.name, [], []
     for group, s in groups.items():
         _needs_class(group, s, limit)
-        _, tp, fp = _all_cuts(s)
+        _, tp, fp = all_cuts(s)
         part.append({"recall": tp, "fpr": fp}.get(name, tp + fp))
         if error is not None:
             if s.weighted:

@@ -10,12 +10,13 @@ sums over cases, so that an objective is A(i) + B(j), where both are linear in T
   share of reviews and of errors, allow for each i a window of j, and neither end of the windows
   ever moves back as i grows. So one pass finds the best pair of all (``native/pairs.hpp``).
 
-Limits with a confidence become limits on counts first, as those of one cut do.
+Limits with a confidence become limits on counts first, as those of one cut do, and so do limits per
+period. These can always be kept, by blocking and reviewing nothing: they are never loosened.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import floor, lcm
@@ -30,17 +31,19 @@ from cutscore.core.findings.arguments import BadArgument
 from cutscore.core.findings.statistics import CountsRows
 from cutscore.decision.choice import choose
 from cutscore.inference.guarantee import (
+    CertifiedLimit,
     certify_limit,
     check_guarantee,
     max_between,
     max_errors,
     split_error,
 )
+from cutscore.inference.periods import as_periods
 from cutscore.inference.units import as_units
 from cutscore.measures.aim import Aim
 from cutscore.measures.confusion import Confusion
 from cutscore.measures.costs import Costs
-from cutscore.measures.limits import HOLDS, Limit, bad_limit
+from cutscore.measures.limits import HOLDS, Limit, PeriodRule, ReviewWindows, bad_limit
 from cutscore.measures.registry import Measure
 from cutscore.sweeps.curves import from_zero
 from cutscore.sweeps.sweep import Masses, Sweep
@@ -111,6 +114,7 @@ class _Cuts:
     def __init__(self, s: Sweep, q: Aim) -> None:
         self.s, self.q = s, q
         self.tp, self.fp = from_zero(s.tp), from_zero(s.fp)
+        self.flagged = self.tp + self.fp
         m = len(self.tp)
         self.block_allowed = np.ones(m, np.bool_)
         self.pass_allowed = np.ones(m, np.bool_)
@@ -197,14 +201,31 @@ class _Cuts:
         else:
             self.low = np.maximum(self.low, count(-v, -most, False))
 
+    def limit_period(self, limit: Limit, rule: PeriodRule) -> None:
+        """Allow what keeps a limit per period, which comes to this on all rows."""
+        if isinstance(rule, ReviewWindows):
+            self.at_most(self.flagged, rule.allowed(self.flagged))
+        elif limit.measure.reviews:
+            self._limit_sum(rule)
+        else:
+            self.allow("block", rule.holds(self.one))
+
+    def keeps(self, pair: Pair) -> bool:
+        """Whether a pair is allowed."""
+        i, j = pair
+        allowed = self.block_allowed[i] and self.pass_allowed[j]
+        return bool(allowed and self.low[i] <= j <= self.high[i])
+
     def guarantee(self, limit: Limit, error: float) -> None:
         """Allow what keeps a limit out of sample."""
         s, q, n = self.s, self.q, self.s.P + self.s.N
         name, side = limit.measure.name, side_of(limit.measure)
         if side != "both":
-            self.allow(
-                side, certify_limit(s, limit, error, q.prior, as_units(q.units)).holds(self.one)
-            )
+            rule = certify_limit(s, limit, error, q.prior, as_units(q.units))
+            if isinstance(rule, CertifiedLimit):
+                self.allow(side, rule.certifies(self.flagged))
+            else:
+                self.allow(side, rule.holds(self.one))
             return
         if s.weighted or q.units is not None:
             hint = "Limit fpr and fnr instead."
@@ -212,9 +233,8 @@ class _Cuts:
         rate = limit.bound
         if name == "review_rate" and limit.sign[0] == "<":
             k = n if rate >= 1 else max_between(int(n), rate, error)
-            flagged = self.tp + self.fp
             # Nothing is reviewed where none can be allowed: then no case is between the cuts.
-            self.at_most(flagged, flagged + max(k, 0))
+            self.at_most(self.flagged, self.flagged + max(k, 0))
             return
         if name == "error_rate" and limit.sign[0] == "<":
             share = error / (2 * len(_SPLITS))
@@ -231,7 +251,8 @@ class _Cuts:
         raise bad_limit(limit.text, "be error_rate <= or review_rate <= to be guaranteed")
 
     def best(self, wanted: Coefficients) -> Pair | None:
-        """The best of the pairs that are allowed; None if there is none."""
+        """The best of the pairs that are allowed, and of equally good ones that with the fewest
+        reviews; None if there is none."""
         s = self.s
         scale = lcm(*(c.denominator for c in wanted))
         whole = [int(c * scale) for c in wanted]
@@ -247,7 +268,8 @@ class _Cuts:
             a, b = self._linear(*w[:2]), self._linear(*w[2:])
         find: Any = _native.best_pair if exact else _native.weighted_best_pair
         low, high = (np.ascontiguousarray(end, np.int64) for end in (self.low, self.high))
-        i, j = find(a, b, self.block_allowed, self.pass_allowed, low, high)
+        mass = self.flagged.astype(a.dtype, copy=False)
+        i, j = find(a, b, mass, self.block_allowed, self.pass_allowed, low, high)
         return None if i == len(a) else Pair(i, j)
 
     def _linear(self, k: float, m: float) -> Masses:
@@ -268,8 +290,11 @@ def _largest_allowed(limit: Limit, whole: int | float) -> int:
     return k
 
 
-def search(s: Sweep, q: Aim, *, steps: int = 25) -> tuple[Pair, bool]:
-    """The best pair of cuts for an aim, and whether it keeps the limits.
+def search(
+    s: Sweep, q: Aim, rules: Mapping[Limit, PeriodRule], *, steps: int = 25
+) -> tuple[Pair, bool]:
+    """The best pair of cuts for an aim, and whether it keeps the limits, of which those per period
+    come to these rules.
 
     If none does, the pair that keeps them best: all limits are loosened by the same share of their
     bounds, as little as will do, which is found in so many steps."""
@@ -277,37 +302,67 @@ def search(s: Sweep, q: Aim, *, steps: int = 25) -> tuple[Pair, bool]:
     if not q.limits:
         return _by_costs(s, q, wanted), True
     s.needs_scores("choosing two thresholds under limits")
-    found = _allowed(s, q, q.limits).best(wanted)
+    found = _allowed(s, q, q.limits, rules).best(wanted)
     if found is not None:
         return found, True
     little, much = 0.0, 1.0
-    while (found := _loosened(s, q, much).best(wanted)) is None:
+    while (found := _loosened(s, q, much, rules).best(wanted)) is None:
         little, much = much, 4 * much
         if much > 1e9:  # 0/0 everywhere
             return Pair(0, 0), False
     for _ in range(steps):
         middle = (little + much) / 2
-        nearer = _loosened(s, q, middle).best(wanted)
+        nearer = _loosened(s, q, middle, rules).best(wanted)
         little, much, found = (middle, much, found) if nearer is None else (little, middle, nearer)
     return found, False
 
 
-def _allowed(s: Sweep, q: Aim, limits: Sequence[Limit]) -> _Cuts:
+def period_rules(s: Sweep, q: Aim) -> dict[Limit, PeriodRule]:
+    """What the limits per period come to on all rows."""
+    of_periods = [limit for limit in q.limits if limit.period is not None]
+    periods = as_periods(q.periods)
+    if periods is not None:
+        periods.check(s)
+    error = None if q.confidence is None else split_error(q.limits, q.confidence)
+    for limit in of_periods if error is not None else ():
+        check_guarantee(limit, q.prior)
+    return {limit: q.rule_on_rows(limit, error) for limit in of_periods}
+
+
+def pairs_kept(s: Sweep, q: Aim, pair: Pair) -> list[bool]:
+    """Which of the limits a pair keeps, out of sample if that was asked for."""
+    rules = period_rules(s, q)
+    error = None if q.confidence is None else split_error(q.limits, q.confidence)
+    return [_allowed(s, q, [limit], rules, error).keeps(pair) for limit in q.limits]
+
+
+def _allowed(
+    s: Sweep,
+    q: Aim,
+    limits: Sequence[Limit],
+    rules: Mapping[Limit, PeriodRule],
+    error: float | None = None,
+) -> _Cuts:
     cuts = _Cuts(s, q)
     for limit in limits:
-        if q.confidence is None:
+        if limit.period is not None:
+            cuts.limit_period(limit, rules[limit])
+        elif q.confidence is None:
             cuts.limit(limit)
         else:
-            cuts.guarantee(limit, split_error(limits, q.confidence))
+            cuts.guarantee(limit, error or split_error(limits, q.confidence))
     return cuts
 
 
-def _loosened(s: Sweep, q: Aim, share: float) -> _Cuts:
-    return _allowed(s, q, list(_looser(q.limits, share)))
+def _loosened(s: Sweep, q: Aim, share: float, rules: Mapping[Limit, PeriodRule]) -> _Cuts:
+    return _allowed(s, q, list(_looser(q.limits, share)), rules)
 
 
 def _looser(limits: Sequence[Limit], share: float) -> Iterator[Limit]:
     for limit in limits:
+        if limit.period is not None:
+            yield limit
+            continue
         by = share * (abs(limit.bound) or 1.0)
         bound = limit.bound + (by if limit.sign[0] == "<" else -by)
         if limit.measure.rate:

@@ -13,25 +13,19 @@ any score.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from fractions import Fraction
 from math import exp, inf
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from cutscore.calibration.calibrators import Calibrator
-from cutscore.calibration.fitting import calibrate
-from cutscore.calibration.methods import candidate
-from cutscore.core.checks import as_vector, one_of, score_column
+from cutscore.core.checks import one_of
 from cutscore.core.errors import CutscoreError, DataError, UndefinedError
 from cutscore.core.findings.arguments import BadArgument
-from cutscore.core.findings.base import Where
 from cutscore.core.findings.report import FewAmounts, Notice
-from cutscore.core.findings.rows import ValueMissing
 from cutscore.core.findings.statistics import Undefined
 from cutscore.core.frozen import Frozen, derived
 from cutscore.core.interval import Interval
@@ -42,322 +36,37 @@ from cutscore.decision.choice import (
     OperatingPoint,
     Promised,
     Stability,
-    allowed_cuts,
-    first_of_best,
     limit_statuses,
-    linear_value,
     place_threshold,
     rules_of,
 )
-from cutscore.inference.guarantee import Rule, split_error
+from cutscore.decision.money import (
+    MoneySweep,
+    RowCosts,
+    best_uniform,
+    choose_cut,
+    flags,
+    gaps_of,
+    on_grid,
+)
+from cutscore.decision.row_folds import MOST, CrossFit, at_least_0, cross_fit
 from cutscore.inference.means import Moments, mean_interval
-from cutscore.inference.periods import Periods, ratio_over
 from cutscore.inference.placements import effective
-from cutscore.inference.selection import Expected, effort, is_large, ratio_cells
+from cutscore.inference.selection import Expected, is_large
 from cutscore.measures.aim import Aim
 from cutscore.measures.confusion import Confusion
-from cutscore.measures.costs import Costs, Stakes, cost_text
-from cutscore.measures.limits import Limit
+from cutscore.measures.costs import Costs, cost_text
 from cutscore.measures.prior import log_odds
 from cutscore.measures.registry import Objective
 from cutscore.sweeps.curves import from_zero
-from cutscore.sweeps.sweep import EqualRows, Floats, Sweep, sweep
+from cutscore.sweeps.sweep import Floats
 
 if TYPE_CHECKING:
     from cutscore.decision.choice import Chosen
 
-Bools = NDArray[np.bool_]
-
 FEWEST = 10
 """If the money at stake comes from fewer positives than this, effectively, its interval may be too
 narrow."""
-
-
-FREE = 1e-300
-"""What a false alarm that costs nothing counts as."""
-GRID = 2.0**36
-"""Gaps are multiples of 1/GRID."""
-
-
-def on_grid(gap: Floats) -> Floats:
-    """The nearest multiples of 1/GRID."""
-    return np.asarray(np.rint(gap * GRID) / GRID)
-
-
-def flags(gap: Floats, threshold: float) -> Bools:
-    """Whether gaps are at or above a threshold, which counts as the nearest gap there can be."""
-    return np.asarray(gap >= on_grid(np.array([threshold]))[0])
-
-
-def gaps(llr: Floats, stakes: Stakes) -> Floats:
-    """How far the odds of each row are above those from which flagging pays at even odds, as
-    logarithms; −inf where flagging gains nothing, since then it is left alone. A false alarm that
-    costs nothing counts as FREE, so that such rows are still in order of their odds.
-
-    Gaps are rounded to multiples of 1/GRID: rows of the same odds and the same ratio of costs have
-    one gap, whatever their amounts and the errors of floats."""
-    with np.errstate(divide="ignore", invalid="ignore"):
-        alarm = np.maximum(stakes.alarm, FREE)
-        gap = on_grid(llr - (np.log(alarm) - np.log(stakes.miss)))
-    gap[~(stakes.miss > 0) | np.isnan(gap)] = -inf
-    return np.asarray(gap, np.float64)
-
-
-def gaps_of(
-    costs: Costs,
-    calibrator: Calibrator,
-    scores: ArrayLike,
-    columns: Mapping[str, ArrayLike] | None,
-) -> Floats:
-    """The gap of each row, by scores of which high ones mean positive."""
-    x = score_column(as_vector(scores, "score"))
-    missing = np.isnan(x)
-    if missing.any():
-        raise DataError(ValueMissing("score", "NaN", where=Where(int(missing.argmax()), "score")))
-    stakes = costs.stakes(len(x), columns)
-    return gaps(np.array(calibrator.llr(x), np.float64), stakes)
-
-
-_COLUMNS = ("positive", "score", "miss", "alarm", "gap", "weight", "unit", "period")
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class RowCosts(Frozen):
-    """Rows with what is at stake in each.
-
-    Parameters
-    ----------
-    costs : Costs
-        The costs.
-    positive : array of bool
-        Whether each row is positive.
-    score : array of float or None
-        Its score; None of a policy from a file.
-    miss, alarm : array of float
-        What it gains by being flagged if it is positive, and loses by it if it is negative.
-    gap : array of float
-        See :func:`gaps`.
-    calibrator : Calibrator or None
-        From the score to the LLR.
-    method : str or None
-        How to fit the calibrator to other rows; None if it was given.
-    weight : array of float, optional
-        The weight of each row.
-    unit, period : array of int, optional
-        The cluster and the period of each row, from 0 on.
-    """
-
-    costs: Costs
-    positive: Bools
-    score: Floats | None
-    miss: Floats
-    alarm: Floats
-    gap: Floats
-    calibrator: Calibrator | None
-    method: str | None = None
-    weight: Floats | None = None
-    unit: NDArray[np.int64] | None = None
-    period: NDArray[np.int64] | None = None
-
-    @classmethod
-    def of(
-        cls,
-        costs: Costs,
-        positive: Bools,
-        score: Floats,
-        stakes: Stakes,
-        calibrator: Calibrator | str,
-        **more: NDArray[Any] | None,
-    ) -> RowCosts:
-        """Of checked columns."""
-        method = None
-        if isinstance(calibrator, str):
-            s = sweep(positive, score, more.get("weight"))
-            s.needs_both_classes("a decision by the costs of each row")
-            asked, calibrator = calibrator, calibrate(s, calibrator)
-            comparison = getattr(calibrator, "comparison", None)
-            method = asked if comparison is None else comparison.chosen
-        gap = gaps(np.array(calibrator.llr(score), np.float64), stakes)
-        return cls._adopt(costs, positive, score, *stakes, gap, calibrator, method, **more)
-
-    @classmethod
-    def of_money(cls, costs: Costs, money: MoneySweep) -> RowCosts | None:
-        """The rows of a file that has what is at stake at each gap: those of one gap and class
-        share it evenly. None if they have weights."""
-        s = money.counts
-        if s.weighted:
-            return None
-        gap = np.append(np.repeat(s.threshold, s.pos), np.repeat(s.threshold, s.neg))
-        miss, alarm = (
-            np.repeat(np.divide(mass, rows, where=rows > 0, out=mass * 0.0) / money.scale, rows)
-            for mass, rows in ((money.gain, s.pos), (money.loss, s.neg))
-        )
-        positive = np.arange(len(gap)) < len(miss)
-        stakes = [np.zeros(len(gap)) for _ in range(2)]
-        stakes[0][positive], stakes[1][~positive] = miss, alarm
-        return cls._adopt(costs, positive, None, *stakes, gap, None)
-
-    def __len__(self) -> int:
-        """How many rows there are."""
-        return len(self.gap)
-
-    def __repr__(self) -> str:
-        return f"{len(self):,} rows with {self.costs!r}"
-
-    @property
-    def stake(self) -> Floats:
-        """What is lost by a wrong decision about each row."""
-        return np.where(self.positive, self.miss, self.alarm)
-
-    def at(self, rows: NDArray[Any]) -> RowCosts:
-        """Some of the rows."""
-        columns: Any = {
-            name: None if (column := getattr(self, name)) is None else column[rows]
-            for name in _COLUMNS
-        }
-        return replace(self, **columns)
-
-    def recalibrated(self, train: NDArray[np.intp]) -> RowCosts:
-        """The same rows with a calibrator that was fitted to some of them."""
-        if self.method is None or self.score is None:
-            return self
-        w = None if self.weight is None else self.weight[train]
-        s = sweep(self.positive[train], self.score[train], w)
-        fit = candidate if self.method not in ("auto", "logistic", "gaussian") else calibrate
-        calibrator = fit(s, self.method)
-        llr = np.array(calibrator.llr(self.score), np.float64)
-        gap = gaps(llr, Stakes(self.miss, self.alarm))
-        return replace(self, calibrator=calibrator, gap=gap)
-
-    def outcomes(self, flagged: Floats) -> Floats:
-        """What each row costs if so much of it is flagged: a share from 0 to 1."""
-        c = self.costs
-        return np.where(
-            self.positive, self.miss * (1 - flagged) - c.tp, self.alarm * flagged - c.tn
-        )
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class MoneySweep(Frozen):
-    """What flagging the rows of each gap is worth; money is counted in units of 1/scale.
-
-    Parameters
-    ----------
-    counts : Sweep
-        The rows at each gap.
-    gain, loss : array of float
-        What the positives of each gap gain by being flagged, and the negatives lose: whole numbers
-        if ``scale`` makes whole numbers of all amounts.
-    gain2, loss2 : array of float
-        Sums of squares of the same.
-    scale : int
-        How many units one has: 100 if costs are in cents.
-    tp, tn : float
-        Benefits of the right decision, which are the same for all rows.
-    """
-
-    counts: Sweep
-    gain: Floats
-    loss: Floats
-    gain2: Floats
-    loss2: Floats
-    scale: int = 1
-    tp: float = 0.0
-    tn: float = 0.0
-
-    @classmethod
-    def of(cls, rows: RowCosts, *, squares: bool = True) -> MoneySweep:
-        """Of rows."""
-        counts = sweep(rows.positive, rows.gap, rows.weight, squares=rows.weight is not None)
-        stake = rows.stake
-        scale = scale_of(stake)
-        units = np.rint(stake * scale) if scale > 1 else stake
-        units = units if rows.weight is None else units * rows.weight
-        one = np.zeros(len(counts))
-        out = {name: one.copy() for name in ("gain", "loss", "gain2", "loss2")}
-        if (units > 0).any():
-            m = sweep(rows.positive, rows.gap, units, squares=squares)
-            at = np.searchsorted(-counts.threshold, -m.threshold)
-            for name, mass in zip(out, (m.pos, m.neg, m.pos2, m.neg2), strict=True):
-                if mass is not None:
-                    out[name][at] = mass
-        return cls._adopt(counts, **out, scale=scale, tp=rows.costs.tp, tn=rows.costs.tn)
-
-    @property
-    def alike(self) -> tuple[float, float]:
-        """What flagging nothing costs in all, and flagging everything."""
-        s = self.counts
-        missed = float(self.gain.sum()) / self.scale - self.tp * float(s.P)
-        alarms = float(self.loss.sum()) / self.scale - self.tn * float(s.N)
-        return missed - self.tn * float(s.N), alarms - self.tp * float(s.P)
-
-    def by_class(self, cut: int) -> tuple[float, float]:
-        """What positives and negatives cost in all, where so many of the gaps are flagged."""
-        s = self.counts
-        missed = float(self.gain[cut:].sum()) / self.scale - self.tp * float(s.P)
-        return missed, float(self.loss[:cut].sum()) / self.scale - self.tn * float(s.N)
-
-    def value(self, cut: int, prior: float | None) -> float:
-        """The cost per case, where the share ``prior`` is positive."""
-        missed, alarms = self.by_class(cut)
-        return _per_case(missed, alarms, self.counts, prior)
-
-    def trivial(self, prior: float | None) -> dict[str, float]:
-        """The cost per case of flagging nothing, and everything."""
-        cuts = {"flag none": 0, "flag all": len(self.counts)}
-        return {name: self.value(cut, prior) for name, cut in cuts.items()}
-
-    def moments(self, cut: int, baseline: str | None = None) -> tuple[Moments, Moments]:
-        """The moments of what positives and negatives cost; or of what they cost less than where
-        nothing is flagged, or everything."""
-        s, flagged = self.counts, np.arange(len(self.gain)) < cut
-        signs = {None: (1, 1), "flag none": (1, -1), "flag all": (-1, 1)}[baseline]
-        missed, alarms = baseline != "flag none", baseline != "flag all"
-        sides = (
-            (s.pos, s.pos2, self.gain, self.gain2, flagged != missed, signs[0], -self.tp),
-            (s.neg, s.neg2, self.loss, self.loss2, flagged == alarms, signs[1], -self.tn),
-        )
-        out = []
-        for rows, rows2, mass, square, counted, sign, shift in sides:
-            some = counted & (mass > 0)
-            equal = EqualRows.made(mass[some], square[some])
-            total = float(np.sum(rows))
-            # Rows with weights are taken for the effective number of rows, of equal weights.
-            number = total if rows2 is None else effective(total, float(np.sum(rows2)))
-            number = max(round(number), int(equal.rows.sum()))
-            each = sign * equal.each / self.scale * (number / total if total else 1.0)
-            values = np.append(each, 0.0) + (0.0 if baseline else shift)
-            out.append(Moments.of(values, np.append(equal.rows, number - equal.rows.sum())))
-        return out[0], out[1]
-
-
-def _per_case(missed: float, alarms: float, s: Sweep, prior: float | None) -> float:
-    if prior is None:
-        return (missed + alarms) / float(s.P + s.N)
-    return prior * missed / float(s.P) + (1 - prior) * alarms / float(s.N)
-
-
-def scale_of(amounts: Floats) -> int:
-    """The smallest power of ten up to 10⁶ that makes whole numbers of all amounts, but for the
-    rounding of float64, so that their sums are exact; 1 if none does.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from cutscore.decision.row_costs import scale_of
-    >>> scale_of(np.array([2.5, 19.99, 0.1 + 0.2])), scale_of(np.array([1 / 3]))
-    (100, 1)
-    """
-    for scale in (1, 10, 100, 1_000, 10_000, 100_000, 1_000_000):
-        if _whole(amounts[:1000], scale) and _whole(amounts, scale):
-            return scale if float(amounts.sum()) * scale < 2.0**53 else 1
-    return 1
-
-
-def _whole(amounts: Floats, scale: int) -> bool:
-    """Whether all are multiples of 1/scale, to the last bits."""
-    off = np.abs(np.rint(amounts * scale) / scale - amounts)
-    return bool((off <= 2 * np.spacing(amounts)).all())
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -509,7 +218,7 @@ class RowCostPoint(OperatingPoint):
         """The best single threshold on the score under the same limits, to compare with; None for
         limits on clusters or periods."""
         rows, q = self.rows, self.question
-        found = None if rows is None else _best_uniform(rows, q)
+        found = None if rows is None else best_uniform(rows, q)
         if rows is None or rows.score is None or found is None:
             return self.stored
         cost = rows.outcomes((rows.score >= found).astype(np.float64))
@@ -693,14 +402,8 @@ class RowCostPoint(OperatingPoint):
     @property
     def findings(self) -> tuple[Notice, ...]:
         """What should be known: that few positives have most of the money."""
-        rows = effective(float(self.money.gain.sum()), float(self.money.gain2.sum()))
+        rows = effective(float(self.money.gain.sum()), float(self.money.squares[0].sum()))
         return (FewAmounts(rows),) if 0 < rows < FEWEST else ()
-
-
-def at_least_0(cost: Expected, costs: Costs) -> Expected:
-    """A cost with its interval; without benefits it can't be negative."""
-    low = cost.low if costs.tp or costs.tn else max(cost.low, 0.0)
-    return cost._replace(low=low)
 
 
 def _sum(cost: object, benefit: float) -> str:
@@ -723,23 +426,6 @@ def _together(a: Moments, b: Moments, share: float) -> Moments:
         third += part * (m.third + 3 * d * v + d**3)
         fourth += part * (m.fourth + 4 * d * m.third + 6 * d * d * v + d**4)
     return Moments(n, mean, second * n / max(n - 1, 1), third, fourth)
-
-
-def choose_cut(money: MoneySweep, q: Aim, rules: Sequence[Rule]) -> tuple[int, bool]:
-    """The best of all cuts that the limits allow: how many of the gaps are flagged. If they allow
-    none, the best of the nearest, and False."""
-    s = money.counts
-    ok, feasible = allowed_cuts(s, q, rules)
-    allowed = np.flatnonzero(ok)
-    gain, loss = (from_zero(np.cumsum(one)) for one in (money.gain, money.loss))
-    if q.prior is None:
-        value = (gain - loss)[allowed]
-    else:
-        prior = Fraction(repr(q.prior))
-        worth = prior / Fraction(s.P), (1 - prior) / Fraction(s.N)
-        totals = float(gain[-1]), float(loss[-1])
-        value = linear_value(worth, totals, gain[allowed], loss[allowed])
-    return int(allowed[first_of_best(value, from_zero(s.fp)[allowed])]), feasible
 
 
 def point_of_rows(rows: RowCosts, q: Aim, threshold: float | None = None) -> RowCostPoint:
@@ -769,19 +455,6 @@ def point_of_money(money: MoneySweep, q: Aim, threshold: float | None = None) ->
     return RowCostPoint(threshold, confusion, value, feasible, status, cut, s, q, money=money)
 
 
-def _best_uniform(rows: RowCosts, q: Aim) -> float | None:
-    """The best single threshold on the score, under the same limits; None if none is allowed, and
-    for limits on clusters and periods, which are known by the gaps."""
-    of_units = q.units is not None and q.confidence is not None
-    if rows.score is None or (q.limits and (q.periods is not None or of_units)):
-        return None
-    money = MoneySweep.of(replace(rows, gap=rows.score), squares=False)
-    q = replace(q, periods=None, units=None)
-    rules = rules_of(money.counts, q)
-    cut, feasible = choose_cut(money, q, rules)
-    return place_threshold(money.counts, cut, rules) if feasible else None
-
-
 def _mean(rows: RowCosts, cost: Floats, prior: float | None) -> float:
     w = np.ones(len(cost)) if rows.weight is None else rows.weight
     if prior is None:
@@ -790,228 +463,3 @@ def _mean(rows: RowCosts, cost: Floats, prior: float | None) -> float:
         share * float(np.average(cost[of], weights=w[of]))
         for of, share in ((rows.positive, prior), (~rows.positive, 1 - prior))
     )
-
-
-# ----------------------------------------------------------------------------- expected on new rows
-
-MOST = 1_000_000
-"""Of more rows the choice is not made again on folds."""
-_FOLDS = 10
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class CrossFit(Frozen):
-    """A decision less what its choice gained on its own rows; made by :func:`cross_fit`.
-
-    Choices on nine tenths of the rows are judged on these and on the tenth left out. Row by row,
-    the share that flags it where it was left out, less that where it was not, is added to what the
-    decision itself does with it: means of such values expect of new rows what this decision, and
-    not an average one, will do.
-
-    Parameters
-    ----------
-    rows : RowCosts
-        The rows.
-    prior : float or None
-        The share of positives that was asked about.
-    flagged : array of float
-        How much of each row the decision flags, corrected as above: not always from 0 to 1.
-    uniform : array of float
-        The same of the best single threshold.
-    """
-
-    rows: RowCosts
-    prior: float | None
-    flagged: Floats
-    uniform: Floats
-
-    @property
-    def confusion(self) -> Confusion:
-        """What to expect of as many rows."""
-        w = np.ones(len(self.flagged)) if self.rows.weight is None else self.rows.weight
-        y = self.rows.positive
-        P, N = float(np.sum(w[y])), float(np.sum(w[~y]))
-        tp = min(max(float(np.sum(w[y] * self.flagged[y])), 0.0), P)
-        fp = min(max(float(np.sum(w[~y] * self.flagged[~y])), 0.0), N)
-        return Confusion(tp, fp, P - tp, N - fp)
-
-    def expect(self, goal: Objective, level: float = 0.95) -> Expected | None:
-        """A measure on new rows, with its interval."""
-        if isinstance(goal, Costs):
-            return at_least_0(self.of_costs(level), goal)
-        found = ratio_cells(goal, self.prior)
-        if found is None or found[9] != 0 or getattr(goal, "is_count", False):
-            return None
-        f, y = self.flagged, self.rows.positive
-        cells = (f * y, f * ~y, (1 - f) * y, (1 - f) * ~y)
-        w = self._weights(found[8])
-        up, down = (
-            w * sum(number * cell for number, cell in zip(numbers, cells, strict=True))
-            for numbers in (found[:4], found[4:8])
-        )
-        by = self._by
-        if by is not None:
-            up, down = (np.bincount(by, column).astype(np.float64) for column in (up, down))
-        some = down != 0
-        if np.count_nonzero(some) < 2 or not np.sum(down) > 1.000001 * np.max(down):
-            return None  # a single row, or cluster, is all there is
-        # Corrected shares may leave the range of a share where rows are few.
-        share = np.clip(np.sum(up[some]) / np.sum(down[some]), 0.0, 1.0)
-        found = ratio_over(up[some], down[some], level, goal.name)
-        low, high = (float(np.clip(end, 0.0, 1.0)) for end in (found.low, found.high))
-        return Expected(float(share), min(low, float(share)), max(high, float(share)), level)
-
-    def of_costs(self, level: float) -> Expected:
-        """What a case costs."""
-        return self._mean(self.rows.outcomes(self.flagged), level)
-
-    def saving(self, baseline: str, level: float) -> Expected:
-        """What a case costs less than where all are decided alike."""
-        other = np.full(len(self.flagged), float(baseline == "flag all"))
-        return self._mean(self.rows.outcomes(other) - self.rows.outcomes(self.flagged), level)
-
-    @property
-    def uniform_cost(self) -> float:
-        """What a case costs by the best single threshold."""
-        return self._mean(self.rows.outcomes(self.uniform), 0.95).value
-
-    def per_period(self, number: int, level: float) -> Expected | None:
-        """What all rows of a period cost, with its interval over periods."""
-        period = self.rows.period
-        if period is None or number < 2:
-            return None
-        w = self._weights(-1.0 if self.prior is None else self.prior)
-        sums = np.bincount(period, w * self.rows.outcomes(self.flagged), number)
-        return mean_interval([(1.0, Moments.of(np.asarray(sums, np.float64)))], level)
-
-    @property
-    def _by(self) -> NDArray[np.int64] | None:
-        return self.rows.period if self.rows.period is not None else self.rows.unit
-
-    def _weights(self, share: float) -> Floats:
-        """The weights of rows, with as large a share of positives as was asked for."""
-        w = np.ones(len(self.flagged)) if self.rows.weight is None else self.rows.weight
-        if share < 0:
-            return w
-        y = self.rows.positive
-        return w * np.where(y, share / np.sum(w[y]), (1 - share) / np.sum(w[~y])) * np.sum(w)
-
-    def _mean(self, values: Floats, level: float) -> Expected:
-        """A mean over rows, by the errors of independent rows or clusters."""
-        w, by, y = self._weights(-1.0), self._by, self.rows.positive
-        if by is None and self.prior is not None:
-            parts = [
-                (share, Moments.of(_influence(values[of], w[of])))
-                for of, share in ((y, self.prior), (~y, 1 - self.prior))
-            ]
-            return mean_interval(parts, level)
-        w = w if self.prior is None else self._weights(self.prior)
-        if by is not None:
-            sums, mass = np.bincount(by, w * values), np.bincount(by, w)
-            some = mass > 0
-            values, w = sums[some] / mass[some], np.asarray(mass[some], np.float64)
-        return mean_interval([(1.0, Moments.of(_influence(values, w)))], level)
-
-
-def _influence(values: Floats, w: Floats) -> Floats:
-    """Values of equal weight with the same weighted mean, and the same error of it."""
-    mean = float(np.average(values, weights=w))
-    return mean + (values - mean) * (w / np.mean(w))
-
-
-def cross_fit(
-    rows: RowCosts, q: Aim, threshold: float, uniform: float | None = None
-) -> CrossFit | None:
-    """Fit the calibrator and choose the cut on nine tenths of the rows, and decide about all of
-    them; ten times in turn, with several assignments of folds. Clusters stay together."""
-    of_rows = any(limit.period is None for limit in q.limits)
-    if q.confidence is not None and (q.units is not None or (q.periods is not None and of_rows)):
-        return None  # what a part of the clusters or periods can guarantee is another question
-    y = rows.positive
-    by = rows.period if q.periods is not None and rows.period is not None else rows.unit
-    rare = min(int(np.count_nonzero(y)), int(np.count_nonzero(~y)))
-    folds = min(_FOLDS, rare)
-    if folds < 2 or (by is not None and len(np.unique(by)) < folds):
-        return None
-    aim = _on_rows(q)
-    rng = np.random.default_rng(0)
-    repeats = max(effort(rare)[0] // 4, 1)
-    by_cut, by_score = _Flags.of(len(y)), _Flags.of(len(y))
-    with suppress(UndefinedError):
-        for _ in range(repeats):
-            fold = _folds(rng, y, by, folds)
-            for k in range(folds):
-                test, train = np.flatnonzero(fold == k), np.flatnonzero(fold != k)
-                again = rows.recalibrated(train)
-                there = again.at(train)
-                share = len(train) / len(y)
-                money = MoneySweep.of(there, squares=rows.weight is not None)
-                point = point_of_money(money, _scaled(aim, share))
-                by_cut.add(flags(again.gap, point.threshold), test, train)
-                best = None if uniform is None else _best_uniform(there, _scaled(aim, share))
-                if best is not None and rows.score is not None:
-                    by_score.add(rows.score >= best, test, train)
-        most = rows.score if uniform is not None else None
-        return CrossFit._adopt(
-            rows,
-            q.prior,
-            by_cut.corrected(flags(rows.gap, threshold), repeats, folds),
-            np.zeros(len(y))
-            if most is None or uniform is None
-            else by_score.corrected(most >= uniform, repeats, folds),
-        )
-    return None
-
-
-class _Flags(NamedTuple):
-    """How many choices flagged each row, of those that it was left out of, and of the others."""
-
-    left_out: Floats
-    inside: Floats
-
-    @classmethod
-    def of(cls, rows: int) -> _Flags:
-        return cls(np.zeros(rows), np.zeros(rows))
-
-    def add(self, flagged: Bools, test: NDArray[np.intp], train: NDArray[np.intp]) -> None:
-        """One choice more."""
-        self.left_out[test] += flagged[test]
-        self.inside[train] += flagged[train]
-
-    def corrected(self, flagged: Bools, repeats: int, folds: int) -> Floats:
-        """What a decision does, less what its choice gained on its own rows."""
-        return flagged + (self.left_out - self.inside / (folds - 1)) / repeats
-
-
-def _folds(
-    rng: np.random.Generator, y: Bools, by: NDArray[np.int64] | None, folds: int
-) -> NDArray[np.int64]:
-    """The fold of each row: stratified by class, or whole clusters."""
-    if by is not None:
-        number = int(by.max()) + 1
-        return rng.permutation(np.arange(number) % folds)[by]
-    out = np.empty(len(y), np.int64)
-    for of in (y, ~y):
-        at = np.flatnonzero(of)
-        out[at] = rng.permutation(np.arange(len(at)) % folds)
-    return out
-
-
-def _on_rows(q: Aim) -> Aim:
-    """The aim with limits per period as what they come to on all rows."""
-    if not isinstance(q.periods, Periods):
-        return replace(q, units=None)
-    error = None if q.confidence is None else split_error(q.limits, q.confidence)
-    limits = tuple(q.on_all_rows(limit, error) for limit in q.limits)
-    return replace(q, limits=limits, confidence=None, units=None, periods=None)
-
-
-def _scaled(q: Aim, share: float) -> Aim:
-    """The aim for a part of the rows: a limit on a count is as much smaller."""
-
-    def scaled(limit: Limit) -> Limit:
-        if not limit.measure.is_count:
-            return limit
-        return replace(limit, bound=limit.bound * share)
-
-    return replace(q, limits=tuple(map(scaled, q.limits)))

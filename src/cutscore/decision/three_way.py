@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from math import inf, isfinite, sqrt
+from types import MappingProxyType
 from typing import Any
 from zlib import crc32
 
@@ -23,10 +24,12 @@ from cutscore.decision.choice import (
     CutPair,
     OperatingPoint,
     Status,
+    limited_value,
     needs_classes,
 )
-from cutscore.decision.pairs import Pair, cut_costs, search, side_of
+from cutscore.decision.pairs import Pair, cut_costs, pairs_kept, period_rules, search, side_of
 from cutscore.inference.guarantee import just_above
+from cutscore.inference.periods import Periods, ratio_over
 from cutscore.inference.placements import effective
 from cutscore.inference.rates import clopper_pearson, interval
 from cutscore.inference.selection import (
@@ -42,6 +45,7 @@ from cutscore.inference.selection import (
 from cutscore.measures.aim import Aim
 from cutscore.measures.confusion import Confusion, Number
 from cutscore.measures.costs import Costs
+from cutscore.measures.limits import Limit, PeriodRule
 from cutscore.measures.registry import Measure, Objective
 from cutscore.measures.triage import Triage
 from cutscore.sweeps.sweep import Floats, Sweep
@@ -109,7 +113,27 @@ class ThreeWayPoint(OperatingPoint):
         return self._baseline(lambda name: _Difference(goal, name))
 
     def _choose_again(self) -> Chosen | None:
-        return _selected(self.sweep, self.question) if self.feasible else None
+        s, q = self.sweep, self.question
+        if not self.feasible:
+            return None
+        if q.periods is None:
+            return _selected(s, q)
+        if not isinstance(q.periods, Periods) or min(s.P, s.N, q.periods.number) < 2:
+            return None
+        return _cross_fitted(s, q, q.periods, period_rules(s, q))
+
+    def over_periods(self, periods: Periods, goal: Objective, level: float) -> Expected | None:
+        if isinstance(goal, Measure) and side_of(goal) != "both":
+            at = self.threshold if side_of(goal) == "block" else self.review_threshold
+            return periods.measured(goal, at, level, self.question.prior)
+        # What a case is worth that is passed, reviewed or blocked, of either class.
+        tp, fp, fn, tn, pos, neg = (float(goal(Triage(*row))) for row in np.eye(6))
+        worth, prior = np.array([[tn, neg, fp], [fn, pos, tp]]), self.question.prior
+        most = _most(goal, self.confusion, prior)
+        if isinstance(goal, Measure) and goal.rate:
+            most = 1.0
+        sums, cases = periods.worth(worth, self.cuts, prior)
+        return ratio_over(sums, cases, level, goal.name, most)
 
     def as_given(self, goal: Objective, level: float = 0.95, method: str | None = None) -> Expected:
         """A measure with its interval as at thresholds that were given, not chosen."""
@@ -188,7 +212,7 @@ def choose_three_way(s: Sweep, q: Aim) -> ThreeWayPoint:
     needs_classes(s, q.goal)
     if q.prior is not None:
         s.needs_both_classes("an operating point for another prior")
-    pair, feasible = search(s, q)
+    pair, feasible = search(s, q, period_rules(s, q))
     return point_of(s, q, pair, feasible)
 
 
@@ -205,19 +229,23 @@ def point_of(
     rows."""
     c = triage_at(s, pair)
     deployed = c if q.prior is None else c.deployed(q.prior)
-    values = [float(limit.measure(limit.sees(c, deployed))) for limit in q.limits]
-    here = [bool(limit.holds(limit.sees(c, deployed))) for limit in q.limits]
+    here = [feasible is not False] * len(q.limits)
+    if feasible is None and q.confidence is not None:
+        here = pairs_kept(s, q, pair)
+    elif q.confidence is None:
+        rules = period_rules(s, q)
+        here = [bool(rules.get(limit, limit).holds(limit.sees(c, deployed))) for limit in q.limits]
     if feasible is None:
         feasible = all(here)
-    sure = feasible and q.confidence is not None
     cuts = _thresholds(s, q, pair) if cuts is None else cuts
+    values = [limited_value(q, limit, cuts, limit.sees(c, deployed)) for limit in q.limits]
     return ThreeWayPoint(
         threshold=cuts.block,
         confusion=c,
         value=float(q.goal(deployed)),
         feasible=feasible,
         status=tuple(
-            Status(limit.text, value, sure or (holds and q.confidence is None))
+            Status(limit.text, value, holds)
             for limit, value, holds in zip(q.limits, values, here, strict=True)
         ),
         cut=pair.block,
@@ -284,6 +312,8 @@ class _PairSelection:
         )
         if not spread > 0:
             return None
+        if value == 0 and isinstance(goal, Measure):  # as on the folds, so on few of other rows
+            return Expected(0.0, *clopper_pearson(0, b.P + b.N, level), level)
         half = critical_value(level, b.df) * spread
         most = _most(goal, self.confusion, b.prior)
         ends = logit_interval(value, half, most) if most else interval_ends(goal, value, half)
@@ -358,8 +388,6 @@ def _selected(s: Sweep, q: Aim) -> _PairSelection | None:
         # The choices are independent but for the rows, so that each is made natively.
         made = [select(s, Aim(costs, prior=q.prior)) for costs in cut_costs(q.goal)]
         return None if made[0] is None or made[1] is None else _PairSelection(made[0], made[1])
-    if s.weighted or s.merged:
-        return None
     return _cross_fitted(s, q)
 
 
@@ -368,35 +396,36 @@ def _selected(s: Sweep, q: Aim) -> _PairSelection | None:
 _POINTS = 4_000
 
 
-def _cross_fitted(s: Sweep, q: Aim) -> _PairSelection | None:
-    """Choose both cuts on folds and on bootstrap samples; see ``inference/selection.py``."""
+def _cross_fitted(
+    s: Sweep,
+    q: Aim,
+    periods: Periods | None = None,
+    rules: Mapping[Limit, PeriodRule] = MappingProxyType({}),
+) -> _PairSelection | None:
+    """Choose both cuts on folds and on bootstrap samples; see ``inference/selection.py``. With
+    periods, rows of one period stay together, and limits per period are on all rows."""
     P, N = int(s.P), int(s.N)
-    if min(P, N) < 2:
+    if min(P, N) < 2 or s.weighted or s.merged:
         return None
     few = s.sketch(_POINTS) if len(s) > _POINTS else s
-    again = _Again(few.threshold, q, min(10, P, N), P + N)
+    rare = min(P, N) if periods is None else min(P, N, periods.number)
+    again = _Again(few.threshold, q, min(10, rare), P + N, rules)
     rng = np.random.default_rng(crc32(few.pos.tobytes() + few.neg.tobytes()))
     masses = (few.pos, few.neg)
-    repeats, samples = effort(min(P, N))
-    in_repeats = [
-        again.cross_fit([deal(rng, m, again.folds) for m in masses]) for _ in range(min(repeats, 6))
-    ]
+    rows: _Rows | _PeriodRows = _Rows(masses, q.prior)
+    if periods is not None:
+        rows = _PeriodRows(periods, few.threshold)
+    repeats, samples = effort(rare)
+    in_repeats = [again.cross_fit(rows.dealt(rng, again.folds)) for _ in range(min(repeats, 6))]
     in_samples, here, shares = [], [], []
     for _ in range(max(min(samples, 60), 24)):
-        positives = P if q.prior is not None else rng.binomial(P + N, P / (P + N))
-        sizes = (min(max(int(positives), 1), P + N - 1), 0)
-        sizes = (sizes[0], P + N - sizes[0])
-        cells = [deal(rng, m, again.folds) for m in masses]
-        drawn = [
-            rng.multinomial(n, cell.ravel() / cell.sum()).reshape(cell.shape)
-            for n, cell in zip(sizes, cells, strict=True)
-        ]
+        drawn = rows.drawn(rng, again.folds)
         inside, whole = again.cross_fit(drawn), again.choose([d.sum(axis=0) for d in drawn])
         if inside is None or whole is None:
             continue
         in_samples.append(inside)
         here.append([[m[few.threshold >= t].sum() / m.sum() for m in masses] for t in whole[::-1]])
-        shares.append(sizes[0] / (P + N))
+        shares.append(drawn[0].sum() / sum(d.sum() for d in drawn))
     known = [one for one in in_repeats if one is not None]
     if len(known) < len(in_repeats) or len(in_samples) < 2:
         return None
@@ -405,6 +434,7 @@ def _cross_fitted(s: Sweep, q: Aim) -> _PairSelection | None:
         Selection(
             *(P, N, (float(P), float(N)), q.prior),
             *(a[:, k], b[:, k], np.array(shares), h[:, k, 0], h[:, k, 1]),
+            df=inf if periods is None else periods.number - 1.0,
         )
         for k in (0, 1)
     )
@@ -422,6 +452,68 @@ def deal(rng: np.random.Generator, mass: NDArray[Any], folds: int) -> NDArray[np
     return out
 
 
+Cells = list[NDArray[np.int64]]
+"""Of positives and of negatives, the counts of each fold at each score."""
+
+
+@dataclass(frozen=True)
+class _Rows:
+    """Independent rows, by their counts at each score."""
+
+    masses: tuple[NDArray[Any], NDArray[Any]]
+    prior: float | None
+
+    def dealt(self, rng: np.random.Generator, folds: int) -> Cells:
+        """Rows in folds of the same size."""
+        return [deal(rng, m, folds) for m in self.masses]
+
+    def drawn(self, rng: np.random.Generator, folds: int) -> Cells:
+        """A bootstrap sample of such folds: copies of a row stay in one fold."""
+        P, rows = int(self.masses[0].sum()), int(sum(m.sum() for m in self.masses))
+        positives = P if self.prior is not None else rng.binomial(rows, P / rows)
+        sizes = (min(max(int(positives), 1), rows - 1), 0)
+        sizes = (sizes[0], rows - sizes[0])
+        return [
+            rng.multinomial(n, cell.ravel() / cell.sum()).reshape(cell.shape)
+            for n, cell in zip(sizes, self.dealt(rng, folds), strict=True)
+        ]
+
+
+class _PeriodRows:
+    """Rows of periods that are drawn independently: folds and samples have whole periods."""
+
+    def __init__(self, periods: Periods, threshold: Floats) -> None:
+        # At the score that is the lowest of its entry.
+        at = np.searchsorted(-threshold, -periods.score)
+        self.number, self.entries = periods.number, len(threshold)
+        self.rows = [
+            (periods.period[some], at[some]) for some in (periods.positive, ~periods.positive)
+        ]
+
+    def dealt(self, rng: np.random.Generator, folds: int) -> Cells:
+        """Periods in folds of the same size, but for one."""
+        return self._cells(rng.permutation(self.number) % folds, folds, None)
+
+    def drawn(self, rng: np.random.Generator, folds: int) -> Cells:
+        """As many periods with replacement; copies of a period stay in one fold."""
+        fold = rng.permutation(self.number) % folds
+        times = np.bincount(rng.integers(0, self.number, self.number), minlength=self.number)
+        return self._cells(fold, folds, times.astype(np.float64))
+
+    def _cells(self, fold: NDArray[Any], folds: int, times: Floats | None) -> Cells:
+        shape = (folds, self.entries)
+        return [
+            np.bincount(
+                fold[period] * self.entries + at,
+                None if times is None else times[period],
+                folds * self.entries,
+            )
+            .astype(np.int64)
+            .reshape(shape)
+            for period, at in self.rows
+        ]
+
+
 @dataclass(frozen=True)
 class _Again:
     """Choices of two cuts on counts at the same scores."""
@@ -431,6 +523,8 @@ class _Again:
     folds: int
     rows: int
     """That limits on counts are for: of fewer rows there may be fewer."""
+    rules: Mapping[Limit, PeriodRule]
+    """What limits per period come to on that many rows."""
 
     def choose(self, masses: Sequence[NDArray[Any]]) -> CutPair | None:
         """The best two thresholds for these counts; None where there are none."""
@@ -440,13 +534,11 @@ class _Again:
         if not (part.P and part.N):
             return None
         share = float(part.P + part.N) / self.rows
-        limits = tuple(
-            replace(limit, bound=share * limit.bound) if limit.measure.is_count else limit
-            for limit in self.aim.limits
-        )
-        aim = replace(self.aim, limits=limits)
+        limits = (one if one in self.rules else one.scaled(share) for one in self.aim.limits)
+        aim = replace(self.aim, limits=tuple(limits))
+        rules = {limit: rule.scaled(share) for limit, rule in self.rules.items()}
         with suppress(CutscoreError):
-            return _thresholds(part, aim, search(part, aim, steps=8)[0])
+            return _thresholds(part, aim, search(part, aim, rules, steps=8)[0])
         return None
 
     def cross_fit(self, cells: Sequence[NDArray[np.int64]]) -> NDArray[np.float64] | None:

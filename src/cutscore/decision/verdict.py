@@ -18,9 +18,10 @@ from cutscore.core.findings.report import (
     Trivial,
 )
 from cutscore.core.interval import Interval
-from cutscore.decision.choice import OperatingPoint, against_trivial, headline
+from cutscore.decision.choice import OperatingPoint
 from cutscore.decision.groups import GroupPoint
 from cutscore.decision.normal import answers_without_positives, is_normal
+from cutscore.decision.words import against_trivial, headline, shortage
 from cutscore.inference.auc import auc_interval
 from cutscore.inference.placements import sizes_of
 from cutscore.inference.selection import Expected
@@ -208,7 +209,9 @@ def _doubts(p: OperatingPoint) -> Iterator[Notice]:
     """What says that one may as well do without the score."""
     if p.trivial and p.cuts.review == p.cuts.block:
         what = "nothing" if p.confusion.flagged == 0 else "everything"
-        yield FlagsAlike(what, p.objective == "cost", bool(p.question.limits))
+        limits = p.question.limits
+        few = any(shortage(p, limit) for limit in limits)
+        yield FlagsAlike(what, p.objective == "cost", bool(limits), few)
     elif (doubt := against_trivial(p)) is not None:
         yield Trivial(doubt)
 

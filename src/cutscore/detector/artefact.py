@@ -31,8 +31,9 @@ from cutscore.detector.values import kind_of, scores
 from cutscore.measures.aim import GoalLike
 from cutscore.measures.costs import Costs
 from cutscore.measures.limits import LimitsLike
-from cutscore.policy.artefact import Policy, Threshold
+from cutscore.policy.artefact import Policy
 from cutscore.policy.groups import UNKNOWN
+from cutscore.policy.parts import Threshold
 from cutscore.sweeps.sweep import Floats
 from cutscore.tables.literals import parsed
 

@@ -51,6 +51,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from cutscore.core import _native
 from cutscore.core.errors import DataError, UndefinedError
 from cutscore.core.findings import Conflict
 from cutscore.core.findings.arguments import PeriodsMissing
@@ -61,10 +62,13 @@ from cutscore.measures.limits import Limit, PeriodLimits, bad_limit
 from cutscore.measures.registry import MEASURES
 from cutscore.sweeps.sweep import Floats, Sweep
 
+# Of so many cuts one pass is faster than a search for each.
+_MANY_CUTS = 10_000
+
 
 @dataclass(frozen=True, eq=False)
 class CertifiedLimit:
-    """The cuts that were tested and found to hold, by how many rows they flag."""
+    """The cuts that were tested and found to hold, by how many rows they flag, in rising order."""
 
     flagged: NDArray[Any]
     bound: float
@@ -72,7 +76,11 @@ class CertifiedLimit:
     helpful: bool = False
 
     def holds(self, c: Confusion) -> Any:
-        return self._upto(c.flagged, "right") > self._upto(c.flagged, "left")
+        return self.certifies(c.flagged)
+
+    def certifies(self, flagged: NDArray[Any]) -> Any:
+        """Whether cuts that flag so many rows hold."""
+        return self._upto(flagged, "right") > self._upto(flagged, "left")
 
     def may_hold_between(self, ends: Confusion) -> NDArray[np.bool_]:
         """Whether it holds anywhere from each of some cuts, in order, to the next."""
@@ -81,8 +89,10 @@ class CertifiedLimit:
 
     def _upto(self, flagged: NDArray[Any], side: Literal["left", "right"]) -> Any:
         """How many of the cuts that hold flag fewer rows; on the right, no more."""
-        falls = len(self.flagged) > 1 and self.flagged[0] > self.flagged[-1]
-        return np.searchsorted(self.flagged[::-1] if falls else self.flagged, flagged, side)
+        if np.size(flagged) > _MANY_CUTS and (flagged[1:] >= flagged[:-1]).all():
+            # One pass over both.
+            return _native.count_below(self.flagged, flagged, side == "right")
+        return np.searchsorted(self.flagged, flagged, side)
 
     def shortfall(self, c: Confusion) -> Any:
         """How much was measured too little, as a share of the bound; a cut that has enough, but
@@ -125,7 +135,9 @@ def _certify_period(
     check_guarantee(limit, prior)
     if periods is None:
         raise DataError(PeriodsMissing(limit.text))
-    return periods.rule(limit, error)
+    rule = periods.rule(limit, error)
+    assert isinstance(rule, Limit)  # of one threshold
+    return rule
 
 
 def split_error(limits: Sequence[Limit], confidence: float) -> float:
@@ -174,7 +186,8 @@ def certify_limit(
     if name == "precision":
         return CertifiedLimit(precise(s, bound, error), bound)
     if name == "npv":  # a precision of the negatives, from below
-        return CertifiedLimit(P + N - precise(_mirrored(s), bound, error), bound, "npv")
+        passed = precise(_mirrored(s), bound, error)[::-1]
+        return CertifiedLimit(P + N - passed, bound, "npv")
     rate = bound if upper else 1 - bound
     positive = limit.measure.of_class
     if positive is not None:

@@ -21,6 +21,21 @@ happens inside of a day.
 Alarms only rise as the threshold falls. So the cuts that satisfy a limit are those above one of
 them, many cuts need no correction, and each limit is one on the number of rows flagged.
 
+**Reviews** are the rows between two thresholds, ``reviewed <= 200 per day``. On the rows at hand
+both thresholds move on together: for each number of rows blocked there is a most that may not be
+passed. With a confidence there are two ways, of which either will do:
+
+- If so few are *blocked or reviewed*, fewer are reviewed. That is a limit on one threshold, tested
+  as above, and best where few are blocked. On a share of days it is the only way.
+- Else the mean is tested at α − δ for reviews below each of several fixed scores, with δ = α / 20.
+  Between two of these are on average δ rows a day, so that of any pair of thresholds with more than
+  α reviews, more than α − δ are below the next of them. There may be ties, so it takes two scores
+  for each δ. That each test sees the rows from a higher score on, or up to a lower one, makes it
+  stricter only: where these scores are need not be known. Up to 25 α rows a day may be blocked,
+  which is tested as well, so that 1,002 tests share the error.
+
+The first way has nine tenths of the error, since the others need a small one anyway.
+
 Rates at the k highest scores of each day are ratios r = Σ a / Σ b of sums over days. Their
 variance is the jackknife's, from residuals (a − r b) / (1 − b / Σ b), and their intervals are on
 the logit scale with the t distribution. A few large days make that variance uncertain: with the
@@ -31,8 +46,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
+from itertools import pairwise
 from math import ceil, floor, log, log1p, nan, sqrt
 from typing import Any, NamedTuple
 
@@ -43,7 +59,7 @@ from cutscore.core.errors import DataError, UndefinedError
 from cutscore.core.findings.arguments import BadArgument, Conflict
 from cutscore.core.findings.base import Finding, counted
 from cutscore.core.findings.statistics import CountsRows, PeriodsEmpty, TooFew, Undefined
-from cutscore.core.frozen import Frozen
+from cutscore.core.frozen import Frozen, derived
 from cutscore.core.interval import Interval
 from cutscore.core.json import Count
 from cutscore.core.numbers import estimate_text
@@ -57,7 +73,7 @@ from cutscore.inference.selection import (
 )
 from cutscore.inference.units import Units, gaffke_p_value
 from cutscore.measures.costs import Costs
-from cutscore.measures.limits import Limit, parse_limit
+from cutscore.measures.limits import Limit, PeriodRule, ReviewWindows, parse_limit
 from cutscore.measures.prior import check_level
 from cutscore.measures.registry import MEASURES, Objective
 from cutscore.sweeps.sweep import Floats, Sweep
@@ -156,20 +172,25 @@ class Periods(Frozen):
             hint = "Make both from the same columns: sweep(y, score) and periods(y, score, day)."
             raise DataError(Conflict(("periods", "s"), rule, hint))
 
-    def counts(self, limit: Limit, threshold: float) -> Ints:
-        """How many rows of each period a limit counts at a threshold."""
+    def counts(self, limit: Limit, cuts: Sequence[float]) -> Ints:
+        """How many rows of each period a limit counts at the thresholds for reviewing and for
+        blocking, which are the same if there is one."""
         score, period = self._rows(limit)
-        return np.bincount(period[score >= threshold], minlength=self.number)
+        review, block = cuts
+        some = score >= block
+        if limit.measure.reviews:
+            some = (score >= review) & ~some
+        return np.bincount(period[some], minlength=self.number)
 
-    def value(self, limit: Limit, threshold: float) -> float:
+    def value(self, limit: Limit, cuts: Sequence[float]) -> float:
         """What a limit is on: the mean of all periods, or the share of periods that keep it."""
-        x = self.counts(limit, threshold)
+        x = self.counts(limit, cuts)
         return float(np.mean(x) if limit.share is None else np.mean(limit.keeps(x)))
 
-    def expect(self, limit: Limit, threshold: float, level: float) -> Expected:
+    def expect(self, limit: Limit, cuts: Sequence[float], level: float) -> Expected:
         """The same with its interval over periods: t of the mean, Clopper and Pearson's of the
         share."""
-        x = self.counts(limit, threshold)
+        x = self.counts(limit, cuts)
         n = self.number
         if limit.share is not None:
             kept = int(np.count_nonzero(limit.keeps(x)))
@@ -179,55 +200,153 @@ class Periods(Frozen):
         mean, half = float(np.mean(x)), critical_value(level, n - 1) * float(np.std(x, ddof=1))
         return Expected(mean, max(mean - half / sqrt(n), 0.0), mean + half / sqrt(n), level)
 
-    def rule(self, limit: Limit, error: float | None) -> Limit:
-        """The limit on the number of rows flagged that a limit per period comes to; with an error,
-        so that the true mean, or share, breaks it with at most that probability."""
+    def rule(self, limit: Limit, error: float | None) -> PeriodRule:
+        """What a limit per period comes to on all rows; with an error, so that the true mean, or
+        share, breaks it with at most that probability."""
         self._check_unit(limit)
-        score, period = self._rows(limit)
-        holds: Callable[[Ints], bool]
-        if limit.share is not None:
-            share = 1 - Fraction(repr(limit.share))
-            over = floor(share * self.number)
-            if error is not None:
-                over = max_errors(self.number, float(share), error)
-
-            def holds(x: Ints) -> bool:
-                return int(np.count_nonzero(~limit.keeps(x))) <= over
-        elif error is None:
+        if limit.share is None and error is None:
             return _mean_rule(limit, self.number)
-        else:
-
-            def holds(x: Ints) -> bool:
-                return _mean_is_below(x, limit.bound, error)
-
+        if limit.measure.reviews:
+            asked = limit, error
+            if asked not in self._windows:
+                self._windows[asked] = self._review_windows(limit, error)
+            return self._windows[asked]
+        score, period = self._rows(limit)
+        holds = self._test(limit, error)
         if not holds(np.zeros(self.number, np.int64)):
             return Limit(MEASURES["flagged"], "<=", 0, len(self.score))
-        # Equal scores are flagged together.
-        ends = np.append(np.flatnonzero(score[1:] != score[:-1]) + 1, len(score))
-        low, high = -1, len(ends) if len(score) else 0  # how many of the ends hold, less one
+        return Limit(limit.measure, "<=", self._most(score, period, holds), len(self.score))
+
+    @derived
+    def _windows(self) -> dict[tuple[Limit, float | None], ReviewWindows]:
+        """Those that were asked for already."""
+        return {}
+
+    def _test(self, limit: Limit, error: float | None) -> Callable[[Ints], bool]:
+        """Whether numbers of each period keep a limit."""
+        if limit.share is None:
+            assert error is not None
+            return lambda x: _mean_is_below(x, limit.bound, error)
+        over = self._most_over(limit, error)
+        return lambda x: int(np.count_nonzero(~limit.keeps(x))) <= over
+
+    def _most_over(self, limit: Limit, error: float | None) -> int:
+        """How many periods may be above a limit on a share of them."""
+        share = 1 - Fraction(repr(limit.share))
+        if error is None:
+            return floor(share * self.number)
+        return max_errors(self.number, float(share), error)
+
+    def _most(self, score: Floats, period: Ints, holds: Callable[[Ints], bool]) -> int:
+        """How many of the highest of these rows hold; equal scores are flagged together."""
+        edges = _edges(score)
+        low, high = 0, len(edges)
         while high - low > 1:
             k = (low + high) // 2
-            good = holds(np.bincount(period[: ends[k]], minlength=self.number))
+            good = holds(np.bincount(period[: edges[k]], minlength=self.number))
             low, high = (k, high) if good else (low, k)
-        most = int(ends[low]) if low >= 0 else 0
-        return Limit(limit.measure, "<=", most, len(self.score))
+        return int(edges[low])
+
+    def _review_windows(self, limit: Limit, error: float | None) -> ReviewWindows:
+        """How many rows may be blocked or reviewed, so that those between keep a limit."""
+        if error is None:
+            return self._exact_windows(limit)
+        none = np.zeros(self.number, np.int64)
+        alone = self._test(limit, error if limit.share is not None else 0.9 * error)
+        if not alone(none):
+            return ReviewWindows((), ())
+        starts, most = [0], [self._most(self.score, self.period, alone)]
+        if limit.share is not None:
+            return ReviewWindows(tuple(starts), tuple(most))
+        share, alpha = 0.1 * error / _TESTS, limit.bound
+
+        def below(bound: float) -> Callable[[Ints], bool]:
+            return lambda x: _mean_is_below(x, bound, share)
+
+        inside = below((1 - _STEP) * alpha)
+        if alpha > 0 and inside(none):
+            edges = _edges(self.score)
+            reach = self._most(self.score, self.period, below(_REACH * alpha))
+            step, at, to = max(1, int(_STEP * alpha * self.number)), 0, 0
+            while at <= reach:
+                to = self._last_end(edges, (at, to, step), inside)
+                if to > max(most[-1], at):
+                    starts.append(at)
+                    most.append(to)
+                if to >= len(self.score):
+                    break
+                # From the next score on that is so far on.
+                k = int(np.searchsorted(edges, at + step))
+                if k == len(edges):
+                    break
+                at = int(edges[k])
+        return ReviewWindows(tuple(starts), tuple(most))
+
+    def _last_end(
+        self, edges: Ints, rows: tuple[int, int, int], holds: Callable[[Ints], bool]
+    ) -> int:
+        """Up to which of these edges the rows from one on hold, but for a sixteenth of a step: at
+        least up to one that is known, and often a step further."""
+        start, known, step = rows
+
+        def good(k: int) -> bool:
+            return holds(np.bincount(self.period[start : edges[k]], minlength=self.number))
+
+        low, high = int(np.searchsorted(edges, max(start, known))), len(edges)
+        while (k := int(np.searchsorted(edges, edges[low] + step))) < high:
+            low, high, step = (k, high, 2 * step) if good(k) else (low, k, step)
+        end = len(self.score)
+        while high - low > 1:
+            if high < len(edges):
+                end = int(edges[high])
+            if end - edges[low] <= rows[2] // 16:
+                break
+            k = (low + high) // 2
+            low, high = (k, high) if good(k) else (low, k)
+        return int(edges[low])
+
+    def _exact_windows(self, limit: Limit) -> ReviewWindows:
+        """The same on these rows: for each end the first start, in one pass."""
+        over = self._most_over(limit, None)
+        edges = _edges(self.score).tolist()
+        period, counts, above = self.period.tolist(), [0] * self.number, 0
+        keeps = limit.keeps(np.arange(len(period) + 2)).tolist()
+        first, blocked, most = 0, [0], [0]
+        for start, end in pairwise(edges):
+            for d in period[start:end]:
+                above += keeps[counts[d]] and not keeps[counts[d] + 1]
+                counts[d] += 1
+            while above > over:
+                for d in period[edges[first] : edges[first + 1]]:
+                    counts[d] -= 1
+                    above -= keeps[counts[d]] and not keeps[counts[d] + 1]
+                first += 1
+            if edges[first] > blocked[-1]:
+                blocked.append(edges[first])
+                most.append(end)
+            else:
+                most[-1] = end
+        return ReviewWindows(tuple(blocked), tuple(most))
 
     def shortage_text(self, limit: Limit, error: float) -> str:
         """What to say where periods are too few to allow a single alarm: it takes
         (1 − rate)ⁿ ≤ error, where the rate is α / M of a mean, and of a share what may exceed."""
         rate = limit.bound / (2 * max(limit.bound, 1.0)) if limit.share is None else 1 - limit.share
+        doing = "reviewing" if limit.measure.reviews else "flagging"
+        if limit.measure.reviews and limit.share is None:
+            error *= 0.9
         if not 0 < rate < 1 or max_errors(self.number, rate, error) >= 0:
             return ""
         fewest = ceil(log(error) / log1p(-rate))
         return (
-            f"guaranteeing this limit while flagging anything requires at least {fewest:,} "
+            f"guaranteeing this limit while {doing} anything requires at least {fewest:,} "
             f"{limit.period}s; there are {self.number:,}"
         )
 
     def known(self, limits: Sequence[Limit], error: float | None) -> KnownPeriods:
         """What a file keeps of it: what these limits come to."""
         of_periods = [limit for limit in limits if limit.period is not None]
-        rules = {limit.text: self.rule(limit, error).text for limit in of_periods}
+        rules = {limit.text: _plain(self.rule(limit, error)) for limit in of_periods}
         return KnownPeriods(self.number, error, rules, self.column)
 
     def top(self, k: int, *, level: float = 0.95) -> PeriodTop:
@@ -276,10 +395,33 @@ class Periods(Frozen):
         )
         return PeriodTop(k, recall, precision, float(np.mean(flagged)))
 
-    def measured(self, goal: Objective, threshold: float, level: float) -> Expected | None:
-        """A rate, F measure or cost at a threshold that is given, with its interval over periods;
-        None of measures that are no ratios of sums."""
-        return measured_over(goal, self.score >= threshold, self.positive, self.period, level)
+    def worth(
+        self, each: NDArray[Any], cuts: Sequence[float], prior: float | None = None
+    ) -> tuple[NDArray[Any], NDArray[Any]]:
+        """What the cases of each period are worth, and how many there are, at another prior if one
+        is given: those of each class are worth so much if passed, reviewed and blocked."""
+        review, block = cuts
+        decided = (self.score >= review).astype(np.int64) + (self.score >= block)
+        cases = np.where(self.positive, *self._cases_of_rows(prior))
+        value = cases * each[self.positive.astype(np.int64), decided]
+        sums, rows = (np.bincount(self.period, w, self.number) for w in (value, cases))
+        return sums, rows
+
+    def _cases_of_rows(self, prior: float | None) -> tuple[float, float]:
+        """How many cases a positive and a negative row stand for, at a prior."""
+        share = float(np.mean(self.positive))
+        if prior is None or not 0 < share < 1:
+            return 1.0, 1.0
+        return prior / share, (1 - prior) / (1 - share)
+
+    def measured(
+        self, goal: Objective, threshold: float, level: float, prior: float | None = None
+    ) -> Expected | None:
+        """A rate, F measure or cost at a threshold that is given, with its interval over periods,
+        at another prior if one is given; None of measures that are no ratios of sums."""
+        cases = None if prior is None else np.where(self.positive, *self._cases_of_rows(prior))
+        rows = (self.score >= threshold, self.positive, self.period, level, cases)
+        return measured_over(goal, *rows)
 
     def _rows(self, limit: Limit) -> tuple[Floats, Ints]:
         """Scores and periods of the rows that a limit counts."""
@@ -322,12 +464,20 @@ class KnownPeriods:
 
     number: Count
     error: float | None
-    rules: Mapping[str, str]
+    rules: Mapping[str, str | ReviewWindows]
     column: str | None = None
 
     def __len__(self) -> int:
         """How many periods there were."""
         return self.number
+
+    def at(self, blocked: float) -> KnownPeriods:
+        """What is known of it where so many rows are blocked: of many steps a file keeps one."""
+        rules = {
+            text: rule if isinstance(rule, str) or len(rule.most) <= _TESTS else rule.at(blocked)
+            for text, rule in self.rules.items()
+        }
+        return replace(self, rules=rules)
 
     def check(self, s: Sweep) -> None:
         """The rows are not known any more."""
@@ -338,11 +488,12 @@ class KnownPeriods:
 
     def known(self, limits: Sequence[Limit], error: float | None) -> KnownPeriods:
         """What a file keeps of it."""
-        rules = {one.text: self.rule(one, error).text for one in limits if one.period is not None}
+        of_periods = [limit for limit in limits if limit.period is not None]
+        rules = {limit.text: _plain(self.rule(limit, error)) for limit in of_periods}
         return KnownPeriods(self.number, error, rules, self.column)
 
-    def rule(self, limit: Limit, error: float | None) -> Limit:
-        """The limit on the number of rows flagged that a limit per period came to."""
+    def rule(self, limit: Limit, error: float | None) -> PeriodRule:
+        """What a limit per period came to on all rows."""
         if limit.share is None and error is None:
             return _mean_rule(limit, self.number)
         # What is guaranteed holds on the rows as well.
@@ -351,15 +502,29 @@ class KnownPeriods:
             why = "needs the rows with their periods; the policy keeps only what its limits came to"
             hint = "Choose the policy on the rows again, with periods."
             raise UndefinedError(Undefined(f"{limit.text!r}", why, hint))
-        return parse_limit(self.rules[limit.text])
+        rule = self.rules[limit.text]
+        return parse_limit(rule) if isinstance(rule, str) else rule
 
     def shortage_text(self, limit: Limit, error: float) -> str:  # noqa: ARG002 - as of rows
         """Not known any more."""
         return ""
 
-    def value(self, limit: Limit, threshold: float) -> float:  # noqa: ARG002 - as of rows
+    def value(self, limit: Limit, cuts: Sequence[float]) -> float:  # noqa: ARG002 - as of rows
         """Not known any more."""
         return nan
+
+
+def _edges(score: Floats) -> Ints:
+    """How many rows are above each score, and from it on: equal ones are decided alike."""
+    if not len(score):
+        return np.zeros(1, np.int64)
+    inside = np.flatnonzero(score[1:] != score[:-1]) + 1
+    return np.concatenate(([0], inside, [len(score)]))
+
+
+def _plain(rule: PeriodRule) -> str | ReviewWindows:
+    """A rule as a file has it."""
+    return rule.text if isinstance(rule, Limit) else rule
 
 
 def _mean_rule(limit: Limit, number: int) -> Limit:
@@ -369,6 +534,10 @@ def _mean_rule(limit: Limit, number: int) -> Limit:
     return Limit(limit.measure, "<=", whole, max(float(most), 1.0))
 
 
+# Of reviews with a confidence: how far apart the scores are below which they are tested, and up to
+# how many rows may be blocked, both in terms of the limit. Ties may take two scores for each step.
+_STEP, _REACH = 0.05, 25
+_TESTS = 2 * round(_REACH / _STEP) + 2
 # So many times the alarms of the worst period seen are taken to be the most that one can have.
 _WORST = 2.5
 

@@ -17,8 +17,15 @@ from cutscore.core.findings.statistics import Undefined
 from cutscore.core.json import read, to_plain
 from cutscore.core.types import GoalFunction
 from cutscore.measures.confusion import Confusion, Number
-from cutscore.measures.costs import Costs, check_costs
-from cutscore.measures.limits import Limit, LimitsLike, PeriodLimits, as_limits, parse_limit
+from cutscore.measures.costs import BY_ROW, BY_ROW_HINT, Costs, check_costs
+from cutscore.measures.limits import (
+    Limit,
+    LimitsLike,
+    PeriodLimits,
+    PeriodRule,
+    as_limits,
+    parse_limit,
+)
 from cutscore.measures.prior import check_level, check_prior
 from cutscore.measures.registry import MEASURES, Measure, Objective, find_measure
 
@@ -190,9 +197,8 @@ class Aim:
         }
         for name, value in values.items():
             object.__setattr__(self, name, value)
-        if self.three_way and any(limit.period is not None for limit in limits):
-            rule = "ask for one threshold: limits per period are not known for two"
-            raise DataError(BadArgument("subject_to", rule, subject="an aim that reviews cases"))
+        if self.costs is not None and self.costs.by_row:
+            self.needs_one_cut(BY_ROW, BY_ROW_HINT)
 
     @classmethod
     def asked(  # noqa: PLR0913 - the options of users
@@ -269,7 +275,13 @@ class Aim:
         return bool(np.isclose(self.goal(one), self.goal(other), rtol=1e-12))
 
     def on_all_rows(self, limit: Limit, error: float | None = None) -> Limit:
-        """A limit as one on all rows: what a limit per period comes to, and others as they are."""
+        """A limit of one threshold as one on all rows."""
+        rule = self.rule_on_rows(limit, error)
+        assert isinstance(rule, Limit)
+        return rule
+
+    def rule_on_rows(self, limit: Limit, error: float | None = None) -> PeriodRule:
+        """A limit on all rows: what a limit per period comes to, and others as they are."""
         if limit.period is None:
             return limit
         if self.periods is None:

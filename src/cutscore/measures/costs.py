@@ -29,6 +29,10 @@ Floats = NDArray[np.float64]
 
 LARGEST_STAKE = 1e60
 """What a row may cost at most, so that fourth powers are numbers."""
+# Why rows are not reviewed by costs of their own: blocking and reviewing would each have an order
+# of rows, so that those that are reviewed lie between two cuts of neither.
+BY_ROW = "costs that differ by row have one threshold"
+BY_ROW_HINT = "Give numbers for all rows, such as the mean amount, to choose which to review."
 
 
 class Stakes(NamedTuple):
@@ -131,8 +135,8 @@ class Costs:
 
     def _check_by_row(self) -> None:
         if self.review is not None:
-            rule = "be left out: with costs that differ by row there is one threshold"
-            raise DataError(BadArgument("costs", rule, self.review, subject="review"))
+            rule = f"be left out: {BY_ROW}"
+            raise DataError(BadArgument("costs", rule, self.review, BY_ROW_HINT, "review"))
         for name in ("tp", "tn"):
             if abs(getattr(self, name)) > LARGEST_STAKE:
                 rule = f"be at most {LARGEST_STAKE:g} where costs differ by row"

@@ -22,7 +22,6 @@ from numpy.typing import NDArray
 
 from cutscore.core.errors import DataError
 from cutscore.core.findings.arguments import BadArgument
-from cutscore.core.findings.base import either
 from cutscore.core.names import quote_sql
 
 Floats = NDArray[np.float64]
@@ -252,8 +251,3 @@ def spelled_column(name: str) -> str:
     """
     found = _TOKEN.fullmatch(name) if name.isidentifier() else None
     return quote_sql(name) if found is None else name
-
-
-def listed(names: tuple[str, ...]) -> str:
-    """Names of columns in a sentence."""
-    return either(names, "and")

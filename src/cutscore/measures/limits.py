@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import operator
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import inf, isfinite
@@ -13,11 +13,13 @@ from typing import Any, Protocol, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from cutscore.core.errors import DataError
+from cutscore.core.errors import DataError, UndefinedError
 from cutscore.core.findings import BadArgument
 from cutscore.core.findings.arguments import PeriodsMissing
+from cutscore.core.findings.statistics import Undefined
+from cutscore.core.json import Count
 from cutscore.core.numbers import number_text, per_cent
-from cutscore.measures.confusion import Confusion
+from cutscore.measures.confusion import Confusion, Number
 from cutscore.measures.registry import Measure, find_measure, measure_text
 
 HOLDS: dict[str, Callable[[Any, Any], Any]] = {
@@ -59,6 +61,10 @@ class Limit:
             return f"{number_text(value)} per {self.period}"
         return f"on {per_cent(value)} of {self.period}s"
 
+    def scaled(self, share: float) -> Limit:
+        """The same for a share of the rows: of fewer rows there may be fewer."""
+        return replace(self, bound=share * self.bound) if self.measure.is_count else self
+
     @property
     def helpful(self) -> bool:
         """Whether catching a positive or sparing a negative never breaks it."""
@@ -89,16 +95,76 @@ class Limit:
         return np.where(np.isnan(short), inf, short)
 
 
+@dataclass(frozen=True)
+class ReviewWindows:
+    """What a limit per period on reviews comes to, if that depends on how many rows are blocked.
+
+    Parameters
+    ----------
+    blocked : tuple of int
+        Numbers of rows, rising.
+    most : tuple of int
+        If at least as many rows are blocked, so many may be blocked or reviewed.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from cutscore.measures.limits import ReviewWindows
+    >>> ReviewWindows((0, 50), (20, 90)).allowed(np.array([0, 30, 50, 100]))
+    array([ 20,  30,  90, 100])
+    """
+
+    blocked: tuple[Count, ...]
+    most: tuple[Count, ...]
+
+    def __post_init__(self) -> None:
+        if len(self.blocked) != len(self.most) or list(self.blocked) != sorted(self.blocked):
+            raise DataError(BadArgument("most", "be as long as blocked, which rises", self.most))
+
+    def allowed(self, blocked: NDArray[Any]) -> NDArray[np.int64]:
+        """How many rows may be blocked or reviewed, by how many are blocked."""
+        step = np.searchsorted(self.blocked, blocked, "right")
+        most: NDArray[np.int64] = np.maximum(np.array([0, *self.most])[step], blocked)
+        return most
+
+    def reviews(self, blocked: Number) -> float:
+        """How many rows may be reviewed if so many are blocked."""
+        return float(self.allowed(np.asarray(blocked)) - blocked)
+
+    def scaled(self, share: float) -> ReviewWindows:
+        """The same of a share of the rows."""
+        blocked, most = (
+            tuple(int(share * k) for k in column) for column in (self.blocked, self.most)
+        )
+        return ReviewWindows(blocked, most)
+
+    def at(self, blocked: Number) -> ReviewWindows:
+        """What it comes to if so many are blocked, or more."""
+        return ReviewWindows((int(blocked),), (int(self.allowed(np.asarray(blocked))),))
+
+    def holds(self, c: Confusion) -> Any:
+        """Whether the cases that are neither passed nor blocked are few enough."""
+        if self.blocked and c.flagged < self.blocked[0]:
+            why = "needs the rows with their periods; the policy stores it at its own thresholds"
+            hint = "Choose the policy on the rows again, with periods."
+            raise UndefinedError(Undefined("a limit per period", why, hint))
+        return c.flagged + getattr(c, "reviewed", 0) <= self.allowed(np.asarray(c.flagged))
+
+
+PeriodRule: TypeAlias = Limit | ReviewWindows
+"""What a limit per period comes to on all rows."""
+
+
 class PeriodLimits(Protocol):
     """What knows what limits per period come to: the rows with their periods, or a file."""
 
     def __len__(self) -> int: ...
 
-    def rule(self, limit: Limit, error: float | None) -> Limit:
+    def rule(self, limit: Limit, error: float | None) -> PeriodRule:
         """The limit on all rows that a limit per period comes to."""
 
-    def value(self, limit: Limit, threshold: float) -> float:
-        """What it is on, at a threshold."""
+    def value(self, limit: Limit, cuts: Sequence[float]) -> float:
+        """What it is on, at thresholds for reviewing and blocking."""
 
 
 LimitsLike: TypeAlias = str | Limit | Iterable[str | Limit] | None
@@ -149,8 +215,8 @@ def parse_limit(text: object) -> Limit:
 
 def _per_period(limit: Limit, share: str | None, text: str) -> Limit:
     """A limit on the number in each period: on the mean, or on a share of the periods."""
-    if limit.measure.name not in ("flagged", "fp") or limit.sign[0] != "<":
-        raise bad_limit(text, "be flagged <= or fp <= if it is per period")
+    if limit.measure.name not in ("flagged", "fp", "reviewed") or limit.sign[0] != "<":
+        raise bad_limit(text, "be flagged <=, fp <= or reviewed <= if it is per period")
     if limit.sign == "<" and limit.bound == 0:
         raise bad_limit(text, "allow 0: no count is below it")
     if share is None:

@@ -3,51 +3,39 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Hashable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from math import inf, isfinite
+from math import inf
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from cutscore import __version__
 from cutscore.calibration.calibrators import Calibrator, Chain
 from cutscore.calibration.fitting import calibrate
 from cutscore.calibration.odds import reshape
-from cutscore.comparison.covariance import auc_over
 from cutscore.comparison.row_costs import choose_by_row
-from cutscore.comparison.rows import units as units_of
 from cutscore.core.checks import as_array, as_vector, check_threshold, one_of, score_column
 from cutscore.core.errors import CutscoreError, DataError, UndefinedError
 from cutscore.core.files import written_aside
 from cutscore.core.findings.arguments import BadArgument, Conflict
-from cutscore.core.findings.base import Fix, Shown, shown
-from cutscore.core.findings.statistics import CantMerge, CountsRows, SweepCompact, Undefined
+from cutscore.core.findings.base import Shown, shown
+from cutscore.core.findings.statistics import CountsRows, Undefined
 from cutscore.core.frozen import derived
 from cutscore.core.html import Card, Facts, thumbnail
 from cutscore.core.interval import Interval
-from cutscore.core.json import Count, Extended
-from cutscore.decision.choice import (
-    CutPair,
-    OperatingPoint,
-    Promised,
-    choose,
-    expectation,
-    headline,
-    point_at,
-    reach,
-)
+from cutscore.decision.choice import CutPair, OperatingPoint, Promised, choose, point_at, reach
 from cutscore.decision.group_folds import expect_groups
 from cutscore.decision.groups import GroupPoint, choose_groups, group_point_at
+from cutscore.decision.money import flags, gaps_of
 from cutscore.decision.normal import is_normal
-from cutscore.decision.row_costs import RowCostPoint, flags, gaps_of, point_of_money
+from cutscore.decision.row_costs import RowCostPoint, point_of_money
 from cutscore.decision.three_way import decide_scores
+from cutscore.decision.words import headline
 from cutscore.inference.auc import auc_interval
 from cutscore.inference.guarantee import split_error
-from cutscore.inference.periods import KnownPeriods, as_periods, share_over
-from cutscore.inference.roc_band import band_width
+from cutscore.inference.periods import KnownPeriods, as_periods
 from cutscore.inference.selection import Expected
 from cutscore.inference.units import as_units
 from cutscore.measures.aim import Aim, GoalLike, Top, as_objective
@@ -57,160 +45,24 @@ from cutscore.measures.limits import LimitsLike, as_limits
 from cutscore.measures.registry import MEASURES
 from cutscore.policy.evidence import Evidence, digest_of
 from cutscore.policy.groups import Groups, named_sweeps, thresholds_text
+from cutscore.policy.parts import (
+    Cuts,
+    Label,
+    Labels,
+    Provenance,
+    Threshold,
+    cuts_of,
+    given_cuts,
+    turned,
+    with_way_out,
+)
+from cutscore.policy.promises import promises_of
 from cutscore.policy.row_costs import RowEvidence
 from cutscore.policy.words import promise_name, promise_text
-from cutscore.sweeps.sweep import Floats, Sweep, check_sweep, sweep
+from cutscore.sweeps.sweep import Floats, Sweep, check_sweep
 
 if TYPE_CHECKING:
     from cutscore.policy.check import PolicyCheck
-
-Label = bool | int | float | str
-Threshold = float | tuple[float, float]
-"""A threshold that is given; of two that for reviewing, then that for blocking."""
-
-RATES = ("recall", "fpr", "precision", "flagged_rate")
-"""What is promised besides what was aimed at."""
-THREE_WAY_RATES = (
-    *("recall", "fnr", "fpr", "specificity"),
-    *("precision", "npv", "review_rate", "error_rate"),
-)
-"""The same of two cuts."""
-
-
-@dataclass(frozen=True)
-class Cuts:
-    """Where decisions change, in the units of the score.
-
-    Parameters
-    ----------
-    thresholds
-        One, or two: that for reviewing, then that for blocking. None if each group has its own.
-    groups
-        The threshold of each group, by its name, where groups have their own.
-
-    Examples
-    --------
-    >>> from cutscore.policy import Cuts
-    >>> Cuts((0.7,))
-    Cuts(thresholds=(0.7,), groups={})
-    """
-
-    thresholds: tuple[Extended, ...]
-    groups: Mapping[str, tuple[Extended, ...]] = field(default_factory=dict)
-
-    def __post_init__(self) -> None:
-        if self.groups:
-            if self.thresholds or any(len(cuts) != 1 for cuts in self.groups.values()):
-                rule = "have one threshold each, and no other is there"
-                raise DataError(BadArgument("groups", rule, self.groups))
-        elif len(self.thresholds) not in (1, 2):
-            raise DataError(BadArgument("thresholds", "be one or two", self.thresholds))
-        object.__setattr__(self, "thresholds", tuple(map(check_threshold, self.thresholds)))
-        groups = {name: (check_threshold(one),) for name, (one,) in self.groups.items()}
-        object.__setattr__(self, "groups", groups)
-
-    @property
-    def review(self) -> float:
-        """The score from which on a case is reviewed; the only one if there is one."""
-        self.needs_common()
-        return self.thresholds[0]
-
-    @property
-    def block(self) -> float:
-        """The score from which on a case is blocked, or flagged."""
-        self.needs_common()
-        return self.thresholds[-1]
-
-    def needs_common(
-        self, what: str = "one threshold for all rows", hint: str = "See cuts.groups."
-    ) -> None:
-        """Refuse thresholds of groups, where the same for all rows is meant."""
-        if self.groups:
-            why = "can't be given: each group has a threshold of its own"
-            raise UndefinedError(Undefined(what, why, hint))
-
-
-def is_label(value: object) -> bool:
-    """Whether JSON can keep a label as it is."""
-    return isinstance(value, (bool, int, str)) or (isinstance(value, float) and isfinite(value))
-
-
-@dataclass(frozen=True)
-class Labels:
-    """What the classes are called.
-
-    Parameters
-    ----------
-    positive, negative
-        The labels as the column has them, where they are known; ``negative`` if there is just one.
-    column
-        The name of the column.
-    others
-        All labels that count as negative, if there are several.
-
-    Examples
-    --------
-    >>> from cutscore.policy import Labels
-    >>> Labels("fraud", "legit", "status").words
-    "'status' = 'fraud'"
-    """
-
-    positive: Label | None = None
-    negative: Label | None = None
-    column: str | None = None
-    others: tuple[Label, ...] = ()
-
-    def __post_init__(self) -> None:
-        for name in ("positive", "negative"):
-            value = getattr(self, name)
-            object.__setattr__(self, name, value.item() if isinstance(value, np.generic) else value)
-        pair = [one for one in (self.negative, self.positive) if one is not None]
-        kinds = {next((k for k in (bool, str) if isinstance(v, k)), float) for v in pair}
-        if (
-            not all(map(is_label, pair))
-            or len(kinds) > 1
-            or (len(pair) == 2 and len(set(pair)) < 2)
-        ):
-            rule = "be two different values: numbers, booleans or text"
-            raise DataError(BadArgument("labels", rule, tuple(pair)))
-
-    @property
-    def words(self) -> str:
-        """What is flagged; empty if nothing is known."""
-        names = [shown(one) for one in (self.column, self.positive) if one is not None]
-        return " = ".join(names)
-
-
-@dataclass(frozen=True)
-class Provenance:
-    """Where a policy comes from.
-
-    Parameters
-    ----------
-    scores
-        How the scores were made: "supplied by user", or "out-of-fold, 5 folds, logistic".
-    digest
-        SHA-256 of the distinct scores and masses of all rows: see :class:`Evidence`.
-    rows
-        How many rows there were, if all count the same.
-    command, time
-        What made it and when, if it was recorded.
-    library
-        The version that made it.
-
-    Examples
-    --------
-    >>> from cutscore.policy import Provenance
-    >>> Provenance("out-of-fold, 5 folds, logistic", command="cutscore fit t.csv").scores
-    'out-of-fold, 5 folds, logistic'
-    """
-
-    scores: str = "supplied by user"
-    digest: str = ""
-    rows: Count | None = None
-    command: str = ""
-    time: str = ""
-    library: str = f"cutscore {__version__}"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -371,7 +223,7 @@ class Policy(Card):
         if threshold is None:
             point = choose(s, asked)
         else:
-            point = point_at(s, asked, _given_cuts(asked, threshold, reverse))
+            point = point_at(s, asked, given_cuts(asked, threshold, reverse))
         return cls.from_point(
             point,
             calibrated(s, calibrator) if isinstance(calibrator, str) else calibrator,
@@ -456,7 +308,7 @@ class Policy(Card):
     def from_point(  # noqa: PLR0913 - all but two are options
         cls,
         point: OperatingPoint,
-        calibrator: Calibrator | None,
+        calibrator: Calibrator | None = None,
         *,
         evidence: str = "auto",
         score: str = "score",
@@ -469,24 +321,36 @@ class Policy(Card):
         """The policy of an operating point that was chosen already, together with a learner say.
 
         The point and the calibrator are of −score with ``reverse``. Promises are those of the
-        point unless they are given.
+        point unless they are given. Decisions by the costs of each row have a calibrator already.
         """
-        s, aim = point.sweep, point.question
-        units = None if aim.units is None else len(aim.units)
+        s, aim, cuts = point.sweep, point.question, point.cut_indices
+        units, money = None if aim.units is None else len(aim.units), None
+        if isinstance(point, RowCostPoint):
+            rows = point.rows
+            if rows is None:
+                raise DataError(BadArgument("point", "have its rows"))
+            rows.costs.needs_names()
+            units = None if rows.unit is None else int(rows.unit.max()) + 1
+            s, cuts, calibrator = rows.scores, (), rows.calibrator
+            money = RowEvidence.of(point, evidence)
         known = _known_periods(aim)
         provenance = _with_digest(provenance or Provenance(), s)
+        kept = Evidence.of(s, evidence, cuts=cuts, units=units, periods=known)
+        if known is not None and kept.kind != "scores":  # on which no pair can be chosen
+            kept = replace(kept, periods=known.at(point.confusion.flagged))
         return cls(
             aim=aim,
-            cuts=cuts_of(point, reverse),
+            cuts=cuts_of(point, reverse and money is None),
             calibrator=calibrator,
-            evidence=Evidence.of(s, evidence, cuts=point.cut_indices, units=units, periods=known),
+            evidence=kept,
             labels=labels or Labels(),
             provenance=provenance,
-            promises=promises_of(point, given=given) if promises is None else promises,
+            promises=promises_of(point, given=given, of_scores=s) if promises is None else promises,
             score=score,
             reverse=reverse,
             given=given,
             feasible=point.feasible,
+            row_costs=money,
         )
 
     @classmethod
@@ -559,7 +423,7 @@ class Policy(Card):
             positive=positive,
             threshold=threshold,
         )
-        return cls.from_row_point(
+        return cls.from_point(
             point,
             evidence=evidence,
             score=score,
@@ -567,41 +431,6 @@ class Policy(Card):
             given=threshold is not None,
             labels=labels,
             provenance=provenance,
-        )
-
-    @classmethod
-    def from_row_point(  # noqa: PLR0913 - all but one are options
-        cls,
-        point: RowCostPoint,
-        *,
-        evidence: str = "auto",
-        score: str = "score",
-        reverse: bool = False,
-        given: bool = False,
-        labels: Labels | None = None,
-        provenance: Provenance | None = None,
-    ) -> Policy:
-        """The policy of a decision by the costs of each row; with ``reverse`` of −score."""
-        rows = point.rows
-        if rows is None or rows.score is None:
-            raise DataError(BadArgument("point", "have its rows"))
-        rows.costs.needs_names()
-        s = sweep(rows.positive, rows.score, rows.weight, squares=rows.weight is not None)
-        known = _known_periods(point.question)
-        clusters = None if rows.unit is None else int(rows.unit.max()) + 1
-        return cls(
-            aim=point.question,
-            cuts=Cuts((point.threshold,)),
-            calibrator=rows.calibrator,
-            evidence=Evidence.of(s, evidence, units=clusters, periods=known),
-            labels=labels or Labels(),
-            provenance=_with_digest(provenance or Provenance(), s),
-            promises=promises_of(point, given=given, of_scores=s),
-            score=score,
-            reverse=reverse,
-            given=given,
-            feasible=point.feasible,
-            row_costs=RowEvidence.of(point, evidence),
         )
 
     # -------------------------------------------------------------------------------------- facts
@@ -647,10 +476,10 @@ class Policy(Card):
             hint = "Choose one with Policy.choose_groups."
             raise UndefinedError(Undefined("a decision about groups", why, hint))
         own: dict[Hashable, float] = {
-            name: _turned(t, self.reverse) for name, (t,) in self.cuts.groups.items()
+            name: turned(t, self.reverse) for name, (t,) in self.cuts.groups.items()
         }
         if not own:
-            own = dict.fromkeys(g.names, _turned(self.threshold, self.reverse))
+            own = dict.fromkeys(g.names, turned(self.threshold, self.reverse))
         return group_point_at(
             g.sweeps,
             self.aim,
@@ -668,7 +497,7 @@ class Policy(Card):
         """The operating point on the evidence; with ``reverse`` that of −score."""
         if self.row_costs is not None:
             return self.row_point(self.threshold)
-        cuts = CutPair(*(_turned(t, self.reverse) for t in (self.cuts.review, self.cuts.block)))
+        cuts = CutPair(*(turned(t, self.reverse) for t in (self.cuts.review, self.cuts.block)))
         try:
             found = point_at(self.sweep, self._aim_of_all, cuts)
         except UndefinedError:  # a guarantee that needs every score: what is seen on the rows
@@ -918,9 +747,9 @@ class Policy(Card):
             try:
                 point = choose_groups(sweeps, aim, **options)
             except UndefinedError as error:
-                raise _with_way_out(error) from error
+                raise with_way_out(error) from error
         else:
-            cut = _given_cuts(aim, threshold, self.reverse).block
+            cut = given_cuts(aim, threshold, self.reverse).block
             options.pop("thresholds")
             if options["gap"]:
                 rule, hint = "a gap needs group thresholds", "Drop {0}."
@@ -949,7 +778,7 @@ class Policy(Card):
         try:
             point = point_of_money(evidence.money(new), aim, at)
         except UndefinedError as error:
-            raise _with_way_out(error) from error
+            raise with_way_out(error) from error
         known = self.evidence.units is None and self.evidence.periods is None
         return replace(
             self,
@@ -968,9 +797,9 @@ class Policy(Card):
         try:
             if threshold is None:
                 return choose(self.sweep, aim)
-            return point_at(self.sweep, aim, _given_cuts(aim, threshold, self.reverse))
+            return point_at(self.sweep, aim, given_cuts(aim, threshold, self.reverse))
         except UndefinedError as error:
-            raise _with_way_out(error) from error
+            raise with_way_out(error) from error
 
     def _needs_known(self, aim: Aim) -> None:
         """Raise if an aim needs clusters or periods, which no file has."""
@@ -1098,6 +927,8 @@ class Policy(Card):
         """The policy of the evidence of both: the threshold is chosen anew."""
         if not isinstance(other, Policy):
             return NotImplemented
+        from cutscore.policy.merging import merged
+
         return merged(self, other)
 
     def __radd__(self, other: object) -> Policy:
@@ -1273,66 +1104,11 @@ def calibration_words(calibrator: Calibrator, reverse: bool = False) -> str:
     return f"of −score: {words}" if reverse else words
 
 
-def promises_of(
-    point: OperatingPoint, *, given: bool = False, scores: int = 1, of_scores: Sweep | None = None
-) -> dict[str, Expected]:
-    """What to expect on new rows: of what was aimed at, of the usual rates and of the AUC.
-
-    Of a threshold that was given there was no choice to account for: it has the intervals of the
-    rows. Where a choice can't be repeated, since a precision is guaranteed, rates have intervals
-    that hold for all cuts at once, of all ``scores`` that were compared. The AUC is that of
-    ``of_scores``, if thresholds are not on the score itself.
-    """
-    aim, s = point.question, point.sweep if of_scores is None else of_scores
-    wanted: dict[str, Any] = {point.objective: aim.goal}
-    for name in THREE_WAY_RATES if aim.three_way else RATES:
-        wanted.setdefault(name, name)
-    out: dict[str, Expected] = {}
-    for name, measure in wanted.items():
-        found = _of_given(point, measure) if given else expectation(point, measure, aim.level)
-        if found is not None and all(map(isfinite, found)):
-            out[name] = found
-    if isinstance(point, RowCostPoint):
-        saved = point.expect_saving(level=aim.level)
-        out |= {} if saved is None else {"saving": saved}
-    if not given and not out:
-        out = _certain(point, scores)
-    units = as_units(aim.units)
-    rows = point.rows if isinstance(point, RowCostPoint) else None
-    if rows is not None and rows.score is not None and rows.unit is not None:
-        units = units_of(rows.positive, rows.score, rows.unit, weight=rows.weight)
-    with suppress(CutscoreError):
-        if units is None:
-            low, high = auc_interval(s, level=aim.level)
-            out["auc"] = Expected(s.auc, low, high, aim.level)
-        else:  # the share of positives too, which the file can't tell without the clusters
-            out["auc"] = auc_over(units, aim.level)
-            out["prevalence"] = share_over(units, aim.level)
-    return out
-
-
-def _certain(point: OperatingPoint, scores: int) -> dict[str, Expected]:
-    """What is sure whatever was chosen: rates to within the band of all cuts, and a precision that
-    is guaranteed."""
-    aim, s, c = point.question, point.sweep, point.confusion
-    limits = [limit for limit in aim.limits if limit.measure.name == "precision"]
-    if aim.confidence is None or not limits or not (s.P and s.N):
-        return {}
-    out = {}
-    for name, rows in (("recall", s.P), ("fpr", s.N), ("flagged_rate", s.P + s.N)):
-        rate, half = float(getattr(c, name)), band_width(rows, aim.level, scores)
-        out[name] = Expected(rate, max(rate - half, 0.0), min(rate + half, 1.0), aim.level)
-    if point.feasible and c.flagged:
-        bound = max(limit.bound for limit in limits)
-        out["precision"] = Expected(float(c.precision), bound, 1.0, aim.confidence)
-    return out
-
-
 def _of_groups(
     point: GroupPoint, column: str, evidence: str, reverse: bool, *, given: bool = False
 ) -> dict[str, Any]:
     """The fields of a policy that follow from a choice for groups."""
-    own = {str(name): (_turned(t, reverse),) for name, t in point.thresholds.items()}
+    own = {str(name): (turned(t, reverse),) for name, t in point.thresholds.items()}
     common = next(iter(own.values()))
     expected = expect_groups(point, point.aim.level, given=given)
     promises = dict(expected.total)
@@ -1358,142 +1134,3 @@ def _with_digest(provenance: Provenance, s: Sweep) -> Provenance:
         return provenance
     rows = None if s.weighted else int(s.P + s.N)
     return replace(provenance, digest=digest_of(s), rows=rows)
-
-
-def cuts_of(point: OperatingPoint, reverse: bool) -> Cuts:
-    """The thresholds of a point, as people type them."""
-    two = point.cuts if point.question.three_way else (point.threshold,)
-    return Cuts(tuple(_turned(t, reverse) for t in two))
-
-
-def _of_given(point: OperatingPoint, measure: GoalLike) -> Expected | None:
-    aim, goal = point.question, as_objective(measure)
-    with suppress(CutscoreError):
-        return point.as_given(goal, aim.level)
-    return None
-
-
-def merged(a: Policy, b: Policy) -> Policy:
-    """One policy of the evidence of two."""
-    # What must be the same, and how it is shown.
-    same: dict[str, Callable[[Policy], tuple[Any, str]]] = {
-        "objective": lambda p: (p.aim, p.aim.full_words),
-        "positive label": lambda p: (p.labels.positive, _label(p.labels.positive)),
-        "negative label": lambda p: (p.labels.negative, _label(p.labels.negative)),
-        "direction": lambda p: (p.reverse, f"{'low' if p.reverse else 'high'} scores for positive"),
-    }
-    if (a.row_costs or b.row_costs) is not None:
-        why = "needs the rows, since each policy has a calibrator of its own"
-        hint = "Choose one policy on the rows of both."
-        raise UndefinedError(Undefined("merging decisions by the costs of each row", why, hint))
-    if (a.groups or b.groups) is not None:
-        same["groups"] = lambda p: (_question_of(p), _question_words(p))
-    if a.given or b.given:
-        same["threshold"] = lambda p: (_of(p), str(_of(p)))
-    for name, of in same.items():
-        (one, first), (other, second) = of(a), of(b)
-        if one != other:
-            raise DataError(CantMerge("policies", name, (first, second)))
-    if a.provenance.digest and a.provenance.digest == b.provenance.digest:
-        rule = "have evidence from other rows: the same evidence would be counted twice"
-        raise DataError(BadArgument("other", rule, subject="a policy to be merged"))
-    try:
-        s = a.sweep + b.sweep
-    except UndefinedError as error:
-        raise _with_way_out(error) from error
-    for given in ("units", "periods"):
-        if any(getattr(p.evidence, given) is not None for p in (a, b)):
-            hint = "Choose one policy on the rows of both."
-            words = {"units": "clusters"}.get(given, given)
-            raise UndefinedError(CountsRows("merging policies", hint, words))
-    ways = (a.provenance.scores, b.provenance.scores)
-    provenance = Provenance(scores="; ".join(dict.fromkeys(ways)))
-    labels = replace(a.labels, others=tuple(dict.fromkeys(a.labels.others + b.labels.others)))
-    if a.groups is not None and b.groups is not None:
-        return _merged_groups(a, b, labels, provenance)
-    point = point_at(s, a.aim, a.point.cuts) if a.given else choose(s, a.aim)
-    return Policy.from_point(
-        point,
-        calibrated(s),
-        score=a.score,
-        reverse=a.reverse,
-        given=a.given,
-        labels=labels,
-        provenance=provenance,
-    )
-
-
-def _merged_groups(a: Policy, b: Policy, labels: Labels, provenance: Provenance) -> Policy:
-    """The groups of both, of which some are in one of them alone: chosen anew."""
-    assert a.groups is not None
-    assert b.groups is not None
-    if a.given or b.given:
-        rule = "be chosen, not set manually, where policies with groups are merged"
-        raise DataError(BadArgument("threshold", rule, a.cuts.thresholds))
-    sweeps: dict[str, Sweep] = dict(a.groups.sweeps.sweeps)  # type: ignore[arg-type]
-    for name, s in b.groups.sweeps.items():
-        sweeps[str(name)] = sweeps[str(name)] + s if name in sweeps else s
-    return Policy.choose_groups(
-        {name: s.negated() if a.reverse else s for name, s in sweeps.items()},
-        a.aim,
-        column=a.groups.column,
-        each=a.groups.each,
-        gap=a.groups.gaps,
-        thresholds="group" if a.cuts.groups else "common",
-        small=a.groups.small,
-        score=a.score,
-        reverse=a.reverse,
-        labels=labels,
-        provenance=provenance,
-    )
-
-
-def _question_of(p: Policy) -> tuple[Any, ...] | None:
-    """What is asked of groups."""
-    g = p.groups
-    return None if g is None else (g.column, g.each, g.gaps, g.small, bool(p.cuts.groups))
-
-
-def _question_words(p: Policy) -> str:
-    g = p.groups
-    if g is None:
-        return "none"
-    of = "a threshold for each" if p.cuts.groups else "one threshold for each"
-    return ", ".join([f"{of} {shown(g.column)}", *g.limit_texts, f"small groups: {g.small}"])
-
-
-def _label(label: Label | None) -> str:
-    return "none" if label is None else shown(label)
-
-
-def _of(p: Policy) -> tuple[float, ...] | str:
-    return p.cuts.thresholds if p.given else "a chosen one"
-
-
-def _with_way_out(error: UndefinedError) -> UndefinedError:
-    """Evidence without every score: what would have helped."""
-    found = error.finding
-    if not isinstance(found, SweepCompact):
-        return error
-    hint = "Choose the policy on the rows again, and keep every score."
-    return UndefinedError(replace(found, hint=hint, fixes=(Fix("evidence", "scores"),)))
-
-
-def _given_cuts(aim: Aim, threshold: Threshold, reverse: bool) -> CutPair:
-    """Thresholds that are given, as cuts of what rises with the chance of a positive."""
-    two = threshold if isinstance(threshold, (tuple, list)) else (threshold,)
-    if len(two) != 1 + aim.three_way:
-        rule = "be one number"
-        if aim.three_way:
-            rule = "be two, (review, block), since the aim reviews cases"
-        raise DataError(BadArgument("threshold", rule, threshold))
-    review, block = (_turned(check_threshold(two[k]), reverse) for k in (0, -1))
-    if review > block:
-        rule = "be (review, block): what is blocked is part of what is not passed"
-        raise DataError(BadArgument("threshold", rule, threshold))
-    return CutPair(review, block)
-
-
-def _turned(threshold: float, reverse: bool) -> float:
-    """A threshold of the score as one of −score, and back."""
-    return 0.0 - threshold if reverse else threshold

@@ -27,9 +27,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from enum import StrEnum
-from functools import reduce
 from math import inf, isnan, sqrt
-from operator import add
 from statistics import NormalDist
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -54,6 +52,7 @@ from cutscore.decision.choice import CutPair, OperatingPoint, point_at
 from cutscore.decision.groups import OTHERS, replace_scores
 from cutscore.decision.normal import is_normal
 from cutscore.decision.row_costs import RowCostPoint
+from cutscore.decision.three_way import three_way_at
 from cutscore.decision.verdict import FEWEST
 from cutscore.inference.auc import auc_interval
 from cutscore.inference.periods import Periods, as_periods, ratio_over, share_over
@@ -67,6 +66,7 @@ from cutscore.measures.prior import check_level
 from cutscore.measures.registry import Objective
 from cutscore.policy.evidence import digest_of
 from cutscore.policy.words import figure_text, promise_name, promise_text
+from cutscore.sweeps.groups import sum_of
 from cutscore.sweeps.sweep import Sweep, sweep
 
 if TYPE_CHECKING:
@@ -362,7 +362,9 @@ class _Checked:
         """What the thresholds do on the rows."""
         rows = tuple(limit for limit in self.aim.limits if limit.period is None)
         aim = replace(self.aim.on_rows, limits=rows, periods=None, units=self.units)
-        return point_at(self.s, aim, self.policy.point.cuts)
+        # Where only a limit per period is on reviews, the rest of the aim has one threshold.
+        at = three_way_at if self.aim.three_way else point_at
+        return at(self.s, aim, self.policy.point.cuts)
 
     def outcomes(self) -> list[Outcome]:
         promises = self.policy.promises.items()
@@ -417,7 +419,7 @@ class _Checked:
         """A measure of the rows at the thresholds, at the prior of the aim if it has one. With
         periods, a rate has an interval over them."""
         if self.periods is not None and self.aim.prior is None:
-            over = self.periods.measured(goal, self.point.threshold, level)
+            over = self.point.over_periods(self.periods, goal, level)
             if over is not None:
                 return over
         found = self.point.as_given(goal, level, method)
@@ -449,7 +451,7 @@ class _Checked:
         of periods."""
         measure = limit.measure
         if limit.period is not None:
-            at = self.point.threshold
+            at = self.point.cuts
             return None if self.periods is None else self.periods.expect(limit, at, level)
         if self.units is not None and (measure.is_count or self.aim.confidence is not None):
             return self.of_units(limit, level)
@@ -535,7 +537,7 @@ class _CheckedGroup(_Checked):
     def __init__(self, whole: _CheckedGroups, parts: Mapping[str, Sweep]) -> None:
         policy, point = whole.policy, whole.policy.group_point
         cuts = {name: point.thresholds[name] for name in parts}
-        s = reduce(add, parts.values())
+        s = sum_of(parts.values())
         self.policy, self.s, self.level, self.periods = policy, s, whole.level, None
         self.scores = s
         # A group has the share of positives that it has.
@@ -543,7 +545,7 @@ class _CheckedGroup(_Checked):
         self.point = _point_of_groups(self.aim, parts, cuts)
         self.total = s.P + s.N
         self.tests = whole.tests
-        self.evidence = reduce(add, (point.sweeps[name] for name in parts))
+        self.evidence = sum_of(point.sweeps[name] for name in parts)
 
 
 class _CheckedGroups(_Checked):
@@ -610,7 +612,7 @@ def _point_of_groups(
 ) -> OperatingPoint:
     """What thresholds of groups do on the rows of all: they are on either side of one cut."""
     one = [replace_scores(s, thresholds[name]) for name, s in parts.items()]
-    return point_at(reduce(add, one), aim.on_rows, CutPair(0.5, 0.5))
+    return point_at(sum_of(one), aim.on_rows, CutPair(0.5, 0.5))
 
 
 def _share(s: Sweep, level: float) -> Expected | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from math import isfinite, log
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -13,16 +13,14 @@ from cutscore.core.findings.models import FieldUnfit
 from cutscore.core.findings.statistics import SweepCompact, Undefined
 from cutscore.core.frozen import Frozen
 from cutscore.core.json import Count, Extended, Mass, read_fields, to_plain
-from cutscore.decision.row_costs import MoneySweep, RowCostPoint, Uniform
+from cutscore.decision.money import MoneySweep
+from cutscore.decision.row_costs import RowCostPoint, Uniform
 from cutscore.measures.costs import Costs
 from cutscore.measures.expression import Expression
 from cutscore.policy.evidence import LISTED, Evidence
 from cutscore.policy.packing import pack, unpack
 from cutscore.sweeps.sketch import Sketch
 from cutscore.sweeps.sweep import Floats, Sweep
-
-if TYPE_CHECKING:
-    pass
 
 _MONEY = ("gain", "loss", "gain2", "loss2")
 
@@ -58,7 +56,7 @@ class RowEvidence(Frozen):
         m = point.money
         kept = Evidence.of(m.counts, kind, cuts=(point.cut,))
         s = kept.sweep
-        columns = {name: getattr(m, name) for name in _MONEY}
+        columns = dict(zip(_MONEY, (m.gain, m.loss, *m.squares), strict=True))
         if s.top is not None:
             first = np.searchsorted(-m.counts.threshold, -s.top)
             columns = {name: np.add.reduceat(one, first) for name, one in columns.items()}
@@ -66,8 +64,10 @@ class RowEvidence(Frozen):
 
     def money(self, costs: Costs) -> MoneySweep:
         """The money at each gap."""
-        masses = {name: getattr(self, name) for name in _MONEY}
-        return MoneySweep(self.gaps.sweep, **masses, scale=self.scale, tp=costs.tp, tn=costs.tn)
+        return MoneySweep(
+            *(self.gaps.sweep, self.gain, self.loss, self.scale, costs.tp, costs.tn),
+            stored=(self.gain2, self.loss2),
+        )
 
     def rescaled(self, old: Costs, new: Costs) -> RowEvidence:
         """The evidence for other costs; an error unless they differ from those there are by

@@ -41,9 +41,10 @@ from cutscore.core.findings.report import (
 from cutscore.core.interval import Interval
 from cutscore.core.names import quote_if_spaced
 from cutscore.core.types import ArrayLike, Label
-from cutscore.decision.choice import OperatingPoint, choose, expectation
+from cutscore.decision.choice import OperatingPoint, choose
 from cutscore.decision.normal import is_normal
 from cutscore.decision.verdict import Verdict, judge
+from cutscore.decision.words import expectation
 from cutscore.inference.auc import auc_interval
 from cutscore.inference.placements import sizes_of
 from cutscore.inference.selection import Selection, select_among

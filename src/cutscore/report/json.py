@@ -11,14 +11,10 @@ import numpy as np
 from cutscore import __version__
 from cutscore.core.findings.base import Surface
 from cutscore.core.json import to_plain
-from cutscore.decision.choice import (
-    OperatingPoint,
-    describe_outcome,
-    expectation,
-    rule_of,
-)
+from cutscore.decision.choice import OperatingPoint
 from cutscore.decision.row_costs import RowCostPoint
 from cutscore.decision.verdict import Verdict
+from cutscore.decision.words import describe_outcome, expectation, rule_of
 from cutscore.measures.aim import Aim
 from cutscore.report.summary import (
     AVERAGES,

@@ -21,8 +21,8 @@ import numpy as np
 from cutscore import __version__
 from cutscore.core.findings.base import PAGE, Note
 from cutscore.core.numbers import number_text
-from cutscore.decision.choice import headline, limit_lines, limit_outcome
 from cutscore.decision.verdict import State
+from cutscore.decision.words import headline, limit_lines, limit_outcome
 from cutscore.measures.confusion import Confusion, count_text
 from cutscore.measures.registry import WORDS, is_rate
 from cutscore.policy.words import promise_name

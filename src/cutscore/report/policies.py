@@ -12,10 +12,11 @@ from cutscore.calibration.calibrators import Affine, Chain
 from cutscore.core.findings.base import PAGE, shown
 from cutscore.core.interval import Interval
 from cutscore.core.names import quote_if_spaced
-from cutscore.decision.choice import OperatingPoint, Promised, headline, limit_lines
+from cutscore.decision.choice import OperatingPoint, Promised
 from cutscore.decision.normal import is_normal
 from cutscore.decision.row_costs import RowCostPoint
 from cutscore.decision.verdict import judge, judge_groups
+from cutscore.decision.words import headline, limit_lines
 from cutscore.detector import Detector, LinearScorer, NumberTerm
 from cutscore.detector.artefact import as_text
 from cutscore.inference.selection import Expected
@@ -252,18 +253,21 @@ def _periods(p: Policy) -> tuple[PeriodLimit, ...]:
         rule = known.rules.get(limit.text)
         if limit.period is None or rule is None:
             continue
-        alarms = limit.measure.name == "fp"
+        what, count = {
+            "fp": ("false alarms", c.fp),
+            "reviewed": ("reviewed rows", getattr(c, "reviewed", 0)),
+        }.get(limit.measure.name, ("blocked rows" if p.three_way else "flagged rows", c.flagged))
         out.append(
             PeriodLimit(
                 limit.text,
                 bool(status.holds),
                 p.aim.confidence,
-                "false alarms" if alarms else "flagged rows",
+                what,
                 limit.period,
                 known.number,
                 known.column,
-                parse_limit(rule).bound,
-                float(c.fp if alarms else c.flagged),
+                parse_limit(rule).bound if isinstance(rule, str) else rule.reviews(c.flagged),
+                float(count),
             )
         )
     return tuple(out)

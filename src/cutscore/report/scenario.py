@@ -13,8 +13,8 @@ import numpy as np
 
 from cutscore.core.numbers import baselines_text, number_text, per_cent
 from cutscore.core.types import Array
-from cutscore.decision.choice import expectation, headline, on_rows, value_text
 from cutscore.decision.verdict import State
+from cutscore.decision.words import expectation, headline, on_rows, value_text
 from cutscore.measures.confusion import count_text
 from cutscore.measures.costs import Costs
 from cutscore.measures.registry import is_rate, measure_text

@@ -15,10 +15,11 @@ from cutscore.core.errors import UndefinedError
 from cutscore.core.findings.base import PYTHON, Finding, Surface, shown
 from cutscore.core.interval import Interval
 from cutscore.core.numbers import estimate_text, number_text
-from cutscore.decision.choice import OperatingPoint, extreme
+from cutscore.decision.choice import OperatingPoint
 from cutscore.decision.groups import GroupStatus
 from cutscore.decision.row_costs import MoneyCurve
 from cutscore.decision.verdict import Verdict
+from cutscore.decision.words import extreme
 from cutscore.inference.selection import Expected
 from cutscore.measures.aim import Aim
 from cutscore.measures.confusion import count_text
@@ -358,7 +359,8 @@ class PeriodLimit:
     holds: bool
     confidence: float | None
     what: str
-    """What it counts: "flagged rows" or "false alarms"."""
+    """What it counts: "flagged rows", or where there are reviews "blocked" or "reviewed rows", or
+    "false alarms"."""
     period: str
     """The word for a period: "day"."""
     periods: int
@@ -378,8 +380,8 @@ class PeriodLimit:
         days = f"{self.periods:,} {self.period}{'s' if self.periods != 1 else ''}"
         return (
             f"{self.limit}{sure}: {'met' if self.holds else failed}",
-            f"On the evidence of {days}{where} it allows {self._counted(self.most)}; the policy's "
-            f"threshold has {self._counted(self.count)}.",
+            f"On the evidence of {days}{where} it allows {self._counted(self.most)}; the policy "
+            f"has {self._counted(self.count)}.",
         )
 
     def _counted(self, count: float) -> str:

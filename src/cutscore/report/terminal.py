@@ -14,15 +14,9 @@ from rich.text import Text
 
 from cutscore.core.findings.base import COMMAND, Note, Surface
 from cutscore.core.numbers import baselines_text, difference_text, number_text
-from cutscore.decision.choice import (
-    OperatingPoint,
-    cases_text,
-    expectation,
-    headline,
-    limit_lines,
-    value_text,
-)
+from cutscore.decision.choice import OperatingPoint
 from cutscore.decision.verdict import State, Verdict
+from cutscore.decision.words import cases_text, expectation, headline, limit_lines, value_text
 from cutscore.measures.aim import Aim
 from cutscore.measures.confusion import Confusion, count_text
 from cutscore.measures.registry import is_rate

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Mapping
+from collections.abc import Hashable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import reduce
-from operator import add
 
 from cutscore.core.errors import DataError
 from cutscore.core.findings.arguments import BadArgument
@@ -13,6 +11,14 @@ from cutscore.core.frozen import derived
 from cutscore.core.html import Card
 from cutscore.measures.confusion import count_text
 from cutscore.sweeps.sweep import Sweep, check_sweep
+
+
+def sum_of(sweeps: Iterable[Sweep]) -> Sweep:
+    """The sweep of the rows of all of these, of which there is at least one."""
+    parts = list(sweeps)
+    while len(parts) > 1:  # in pairs, so that each row is merged a few times only
+        parts = [sum(parts[k + 1 : k + 2], parts[k]) for k in range(0, len(parts), 2)]
+    return parts[0]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -50,7 +56,7 @@ class GroupSweeps(Card, Mapping[Hashable, Sweep]):
     @derived
     def total(self) -> Sweep:
         """The sweep of all rows."""
-        return reduce(add, self.sweeps.values())
+        return sum_of(self.sweeps.values())
 
     def __getitem__(self, name: Hashable) -> Sweep:
         return self.sweeps[name]

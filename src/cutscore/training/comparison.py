@@ -16,7 +16,8 @@ from cutscore.comparison.covariance import AucCovariance, auc_covariance
 from cutscore.core.errors import CutscoreError
 from cutscore.core.findings.base import Finding
 from cutscore.core.interval import Interval
-from cutscore.decision.choice import OperatingPoint, choose, expectation, with_choice
+from cutscore.decision.choice import OperatingPoint, choose, with_choice
+from cutscore.decision.words import expectation
 from cutscore.inference.auc import auc_interval
 from cutscore.linear.rows import Floats
 from cutscore.measures.aim import Aim

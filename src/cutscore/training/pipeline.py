@@ -39,7 +39,9 @@ from cutscore.linear.line import LinearDetector
 from cutscore.linear.rows import Flags, Floats
 from cutscore.measures.aim import UNITS, Aim, AimOptions
 from cutscore.measures.registry import WORDS
-from cutscore.policy.artefact import Labels, Policy, Provenance, is_label, promises_of
+from cutscore.policy.artefact import Policy
+from cutscore.policy.parts import Labels, Provenance, is_label
+from cutscore.policy.promises import promises_of
 from cutscore.sweeps.sweep import Sweep
 from cutscore.tables.roles import Roles
 from cutscore.training.comparison import (

@@ -234,9 +234,15 @@ class FlagsAlike(Notice, code="flags-alike"):
     costs: bool
     limited: bool = False
     """Whether there are limits, which may be why."""
+    few: bool = False
+    """Whether there are too few rows for them to allow anything else."""
     example = {"what": "nothing", "costs": True}
 
     def text(self, on: Surface) -> str:
+        if self.few:
+            return (
+                f"There are too few rows to guarantee these limits unless {self.what} is flagged."
+            )
         aim = "these costs" if self.costs else "this objective"
         aim += " and these limits" if self.limited else ""
         return f"The best decision for {aim} is to flag {self.what}, regardless of the score."

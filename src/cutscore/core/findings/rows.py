@@ -283,18 +283,16 @@ class GroupUndecided(Warn, code="group-undecided"):
 
 
 class GroupUnknown(Finding, code="group-unknown"):
-    """A row is of a group that has no threshold."""
+    """A row is of a group that was not there when thresholds were chosen."""
 
     group: str
     known: tuple[str, ...]
+    hint: str = "Drop such rows, or choose again with rows of this group."
     example = {"group": "it", "known": ("de", "fr")}
 
     def text(self, on: Surface) -> str:
         names = ", ".join(map(shown, self.known[:10])) + (" …" if len(self.known) > 10 else "")
-        return (
-            f"group {shown(self.group)} has no threshold; known groups: {names}. Pass a default "
-            "threshold for other groups, or choose again with rows of this group."
-        )
+        return f"nothing is known of group {shown(self.group)}; known groups: {names}. {self.hint}"
 
 
 class RowCostUnfit(Finding, code="row-cost-unfit"):

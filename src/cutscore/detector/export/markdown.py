@@ -6,7 +6,7 @@ import re
 
 from cutscore.core.findings.base import PAGE
 from cutscore.core.numbers import estimate_text
-from cutscore.decision.choice import natural
+from cutscore.decision.words import natural
 from cutscore.detector.artefact import Detector, as_text
 from cutscore.detector.model_file import FORMAT
 from cutscore.detector.scorers.column import ColumnScorer

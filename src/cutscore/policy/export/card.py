@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from cutscore.decision.choice import natural
+from cutscore.decision.words import natural
 from cutscore.measures.confusion import Confusion
 from cutscore.measures.costs import Costs, cost_text
 from cutscore.measures.triage import Triage

@@ -17,7 +17,7 @@ from cutscore.calibration.calibrators import (
     Monotone,
 )
 from cutscore.core.types import Array
-from cutscore.decision.row_costs import FREE, GRID, on_grid
+from cutscore.decision.money import FREE, GRID, on_grid
 from cutscore.measures.costs import LARGEST_STAKE
 from cutscore.measures.expression import Expression
 from cutscore.measures.prior import log_odds

@@ -22,7 +22,7 @@ from cutscore.core.errors import DataError
 from cutscore.core.findings.arguments import BadArgument
 from cutscore.core.findings.models import ColumnReserved, NotExportable
 from cutscore.core.names import quote_sql
-from cutscore.decision.row_costs import FREE, GRID, on_grid
+from cutscore.decision.money import FREE, GRID, on_grid
 from cutscore.measures.costs import LARGEST_STAKE
 from cutscore.measures.expression import Expression
 from cutscore.measures.prior import log_odds
@@ -134,7 +134,7 @@ def _by_row(policy: Policy, kept: Sequence[str], dialect: str) -> tuple[str, str
         for one, benefit in ((costs.fn, costs.tp), (costs.fp, costs.tn))
     )
     threshold = float(on_grid(np.array([policy.threshold]))[0])
-    # Rounded as in cutscore.decision.row_costs.gaps.
+    # Rounded as in cutscore.decision.money.gaps.
     floor = f"CASE WHEN {alarm} > {literal(FREE)} THEN {alarm} ELSE {literal(FREE)} END"
     gap = f'ROUND(("llr" - (LN({floor}) - LN({miss}))) * {literal(GRID)}) / {literal(GRID)}'
     return columns, (
