@@ -24,6 +24,7 @@ template <class S, std::size_t most>
 class Tally {
    public:
     using U = typename Keys<S>::Key;
+    static constexpr std::size_t most_scores = most;
     struct Place {
         U bits;
         std::uint64_t count[2];
@@ -87,21 +88,23 @@ bool few_scores(const Rows& rows) {
     }
     return 4 * seen.used() <= 3 * std::size_t(runs * run);
 }
-// The same of a sorted sample of keys.
+// The same of a sorted sample of keys, for tallies of `most` scores.
 template <class U>
-bool few_keys(const U* sorted, std::size_t m) noexcept {
+bool few_keys(const U* sorted, std::size_t m, std::size_t most) noexcept {
     std::size_t distinct = m > 0;
     for (std::size_t i = 1; i < m; ++i) distinct += sorted[i] != sorted[i - 1];
-    return m >= 1024 && distinct <= most_counted / 2 && 4 * distinct <= 3 * m;
+    return m >= 1024 && distinct <= most / 2 && 4 * distinct <= 3 * m;
 }
 
-// The sweep of what was counted, by several.
+// What was counted by several, downwards; some of them may have no tally.
 template <class S>
-Masses<std::int64_t> masses_of(const std::unique_ptr<Tally<S, most_counted>>* tallies, std::size_t count) {
-    struct Entry {
-        typename Keys<S>::Key key;
-        std::int64_t pos, neg;
-    };
+struct Counted {
+    typename Keys<S>::Key key;
+    std::int64_t pos, neg;
+};
+template <class S, std::size_t most>
+std::vector<Counted<S>> all_counted(const std::unique_ptr<Tally<S, most>>* tallies, std::size_t count) {
+    using Entry = Counted<S>;
     std::vector<Entry> all;
     for (std::size_t w = 0; w < count; ++w)
         if (tallies[w])
@@ -117,13 +120,8 @@ Masses<std::int64_t> masses_of(const std::unique_ptr<Tally<S, most_counted>>* ta
         else
             all[m++] = e;
     }
-    Masses<std::int64_t> out{Buffer<double>(m), Buffer<std::int64_t>(m), Buffer<std::int64_t>(m), Buffer<double>(0)};
-    for (std::size_t i = 0; i < m; ++i) {
-        out.threshold[i] = double(Keys<S>::score(all[i].key));
-        out.pos[i] = all[i].pos;
-        out.neg[i] = all[i].neg;
-    }
-    return out;
+    all.resize(m);
+    return all;
 }
 
 // The sweep of rows that have few scores, if they do.
@@ -148,7 +146,15 @@ std::optional<Masses<std::int64_t>> counted(const Rows& rows) {
     });
     if (many.load()) return std::nullopt;
     faults.raise();
-    return masses_of<S>(tallies.get(), workers);
+    const auto all = all_counted(tallies.get(), workers);
+    const std::size_t m = all.size();
+    Masses<std::int64_t> out{Buffer<double>(m), Buffer<std::int64_t>(m), Buffer<std::int64_t>(m), Buffer<double>(0)};
+    for (std::size_t i = 0; i < m; ++i) {
+        out.threshold[i] = double(Keys<S>::score(all[i].key));
+        out.pos[i] = all[i].pos;
+        out.neg[i] = all[i].neg;
+    }
+    return out;
 }
 
 }  // namespace CUTSCORE_ISA

@@ -1,7 +1,7 @@
 // The sweep of rows that come in batches, from several threads, and may be more than memory holds: each
 // batch is dealt into buckets of neighbouring scores as it comes; what is too much is written to a file,
 // bucket by bucket; at the end one bucket after the other is read back, sorted and added up. So is the sweep
-// itself: if it is too much for memory, it stays in a file.
+// itself: if it is too much for memory, it stays in a file. Rows of few distinct scores are counted instead.
 #pragma once
 
 #include <unistd.h>
@@ -20,6 +20,7 @@
 #include <system_error>
 #include <vector>
 
+#include "counting.hpp"
 #include "exact.hpp"
 
 namespace CUTSCORE_ISA {
@@ -305,17 +306,30 @@ class Stream final : public StreamOf<MassOf<R>> {
         : plan_(plan), buckets_(make_buckets(plan)), segments_(std::size_t(plan.workers)) {
         for (auto& own : segments_) own.resize(buckets_.count());
         for (int w = 0; w < plan.workers; ++w) parts_.push_back(std::make_unique<Dealt<S, R>>(buckets_));
+        tallies_.resize(std::size_t(plan.workers));
+        if (unweighted && few_)
+            for (auto& tally : tallies_) tally = std::make_unique<Counts>();
     }
 
     void add(int worker, const Rows& rows) override {
-        auto& part = *parts_.at(std::size_t(worker));
-        part.add(rows);
-        if (part.bytes() * std::size_t(plan_.workers) > plan_.limit) spill(part, segments_[std::size_t(worker)]);
+        const auto& tally = tallies_.at(std::size_t(worker));
+        if (!tally) return deal(worker, rows);
+        const std::int64_t counted = count(*tally, rows);
+        if (counted == rows.n) return;
+        deal_counted(worker);
+        Rows rest = rows;
+        rest.n -= counted;
+        for (Column* column : {&rest.score, &rest.label})
+            column->data = static_cast<const char*>(column->data) + counted * column->stride;
+        deal(worker, rest);
     }
 
     std::uint64_t spilled() const noexcept override { return end_; }
 
     Masses<Mass> finish(int threads, bool compact, std::size_t most, int file) override {
+        if (std::all_of(tallies_.begin(), tallies_.end(), [](const auto& tally) { return bool(tally); }))
+            return counted(threads, compact, most, file);
+        for (int w = 0; w < plan_.workers; ++w) deal_counted(w);
         const std::size_t buckets = buckets_.count();
         std::size_t rows = 0;
         for (std::size_t b = 0; b < buckets; ++b) rows += size(b);
@@ -360,10 +374,60 @@ class Stream final : public StreamOf<MassOf<R>> {
         Steps steps;
     };
 
-    static Buckets<U> make_buckets(const StreamPlan& plan) {
+    // Tables of 1.5 MB, which the second-level cache mostly holds: of those rows a sort would be slower.
+    using Counts = Tally<S, std::size_t(1) << 14>;
+    static constexpr bool unweighted = std::is_same_v<Mass, std::int64_t>;
+
+    void deal(int worker, const Rows& rows) {
+        auto& part = *parts_[std::size_t(worker)];
+        part.add(rows);
+        if (part.bytes() * std::size_t(plan_.workers) > plan_.limit) spill(part, segments_[std::size_t(worker)]);
+    }
+
+    // Returns how many rows were counted: all, or those before the first that has one score too many.
+    std::int64_t count(Counts& tally, const Rows& rows) {
+        Faults faults;
+        Reader<S> reader(rows, faults);
+        for (std::int64_t first = 0; first < rows.n; first += block_rows) {
+            const int n = int(std::min<std::int64_t>(block_rows, rows.n - first));
+            const Block<S> block = reader.read(first, n);
+            faults.raise();
+            const int done = tally.add(block.score, block.label, n);
+            if (done < n) return first + done;
+        }
+        return rows.n;
+    }
+
+    // The sample did not show how many scores there are: rows that were counted are dealt after all.
+    void deal_counted(int worker) {
+        const auto tally = std::move(tallies_[std::size_t(worker)]);
+        if (!tally) return;
+        constexpr std::uint64_t some = std::uint64_t(1) << 20;
+        tally->each([&](const auto& place) {
+            for (std::uint8_t label : {0, 1})
+                for (std::uint64_t left = place.count[label], n; left > 0; left -= n) {
+                    n = std::min(left, some);
+                    deal(worker, {std::int64_t(n), {&place.bits, 0, plan_.score}, {&label, 0, Kind::u8}, {}});
+                }
+        });
+    }
+
+    Masses<Mass> counted(int threads, bool compact, std::size_t most, int file) const {
+        const auto all = all_counted(tallies_.data(), tallies_.size());
+        Entries<S, Mass> entries(compact, all.size(), most, file);
+        Steps one;
+        for (const auto& c : all) {
+            one.assign(1, {c.key, c.key, Mass(c.pos), Mass(c.neg)});
+            entries.add(0, one, false);
+        }
+        return entries.masses(threads);
+    }
+
+    Buckets<U> make_buckets(const StreamPlan& plan) {
         Buffer<U> a(plan.sample_size), b(plan.sample_size);
         for (std::size_t i = 0; i < plan.sample_size; ++i) a[i] = Keys<S>::of(S(plan.sample[i]));
         const U* sorted = radix_sort(a.data(), b.data(), plan.sample_size, Keys<S>::bits);
+        few_ = few_keys(sorted, plan.sample_size, Counts::most_scores);
         return Buckets<U>(sorted, plan.buckets > 0 ? plan.sample_size : 0, plan.buckets);
     }
 
@@ -570,7 +634,9 @@ class Stream final : public StreamOf<MassOf<R>> {
     }
 
     StreamPlan plan_;
+    bool few_ = false;
     Buckets<U> buckets_;
+    std::vector<std::unique_ptr<Counts>> tallies_;  // of workers whose rows have few scores so far
     std::vector<std::unique_ptr<Dealt<S, R>>> parts_;
     std::mutex mutex_;
     std::vector<std::vector<Segments>> segments_;  // of each worker and bucket
