@@ -167,13 +167,14 @@ def test_rows_are_written_where_memory_ends(
     assert spilled[1] >= 100_000 * 4  # bytes: a float32 and its label take 4
 
 
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize("small", [False, True], ids=["memory", "spilled"])
 def test_few_scores_that_become_many(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, small: bool
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, small: bool, dtype: Any
 ) -> None:
     """Rows are counted as long as there are few scores, and sorted after all once there are not."""
-    data = columns(400_000, "plain", np.float64)
-    late = np.arange(len(data["s"])) % 200_000 >= 1 << 17  # no sample has these rows
+    data = columns(400_000, "infinite", dtype)
+    late = np.arange(len(data["s"])) % 200_000 >= 1 << 17
     scores = data["s"]
     for few in (True, False):
         data["s"] = np.where(late & np.array(not few), scores, scores.round(2))
