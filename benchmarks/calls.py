@@ -98,9 +98,12 @@ CURVES = ("roc_curve", "precision_recall_curve", "det_curve", "average_precision
 
 
 def few_scores(n: int) -> list[Line]:
-    """The area of scores of three decimals beside a GROUP BY in each of two databases."""
+    """The area of scores of three decimals beside a GROUP BY in two databases, in memory, and of a
+    Parquet file."""
     import duckdb
     import polars as pl
+    import pyarrow as pa
+    import pyarrow.parquet as pq
 
     y, score, _ = data(n, 0.5, "float64")
     score = np.round(1 / (1 + np.exp(-score)), 3)
@@ -118,8 +121,10 @@ def few_scores(n: int) -> list[Line]:
         pos = counted["y"].to_numpy()
         return area(counted["s"].to_numpy(), pos, counted["len"].to_numpy() - pos)
 
-    def by_duckdb() -> float:
-        sql = "select s, sum(y)::bigint pos, count(*) - sum(y)::bigint neg from frame group by s"
+    def by_duckdb(source: str = "frame") -> float:
+        sql = (
+            f"select s, sum(y)::bigint pos, count(*) - sum(y)::bigint neg from {source} group by s"
+        )
         found = database.sql(sql).fetchnumpy()
         return area(found["s"], found["pos"], found["neg"])
 
@@ -128,6 +133,12 @@ def few_scores(n: int) -> list[Line]:
         assert np.isclose(peer(), wanted)
         what = f"`roc_auc_score` / {name}, float64, 3 decimals, {n:,} rows"
         lines.append(beside(what, peer, lambda: metrics.roc_auc_score(y, score), 3))
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "rows.parquet"
+        pq.write_table(pa.table({"y": y, "s": score}), path)
+        what = f"`sweep_file` / DuckDB, Parquet, 3 decimals, {n:,} rows"
+        ours = lambda: cs.sweep_file(path, label="y", score="s").auc  # noqa: E731
+        lines.append(beside(what, lambda: by_duckdb(f"'{path}'"), ours, 1.2))
     return lines
 
 

@@ -264,26 +264,26 @@ void bind_stream(nb::module_& m, const char* name) {
         .def("add", [](Stream& s, int worker, const Column& score, const Column& label,
                        const std::optional<Column>& weight) {
             const auto rows = make_rows(score, label, 0, 1, weight, 1);
-            unlocked([&] { s.add(worker, rows); });
+            return unlocked([&] { return s.add(worker, rows); });
         }, "worker"_a, "score"_a, "label"_a, "weight"_a.none())
+        .def("begin", [](Stream& s, const In<double>& sample, std::size_t buckets) {
+            const auto most = std::min<std::size_t>(buckets, 4096);
+            unlocked([&] { s.begin(sample.data(), sample.shape(0), most); });
+        }, "sample"_a, "buckets"_a)
         .def_prop_ro("spilled", [](const Stream& s) { return s.spilled(); })
         .def("finish", [](Stream& s, int threads, bool compact, std::size_t most, int file) {
             return hand_over_runs(unlocked([&] { return s.finish(threads, compact, most, file); }));
         }, "threads"_a, "compact"_a, "most"_a, "file"_a);
     m.def(std::is_same_v<Mass, double> ? "weighted_stream" : "stream",
-          [](const In<double>& sample, bool single, std::size_t buckets, int workers, std::size_t limit,
-             std::size_t most, int file) {
+          [](bool single, int workers, std::size_t limit, std::size_t most, int file) {
               cutscore::StreamPlan plan;
               plan.score = single ? cutscore::Kind::f32 : cutscore::Kind::f64;
-              plan.sample = sample.data();
-              plan.sample_size = sample.shape(0);
-              plan.buckets = std::min<std::size_t>(buckets, 4096);
               plan.workers = std::max(workers, 1);
               plan.limit = limit;
               plan.most = std::max<std::size_t>(most, 1024);
               plan.file = file;
               return make_stream<Mass>(plan);
-          }, "sample"_a, "single"_a, "buckets"_a, "workers"_a, "limit"_a, "most"_a, "file"_a);
+          }, "single"_a, "workers"_a, "limit"_a, "most"_a, "file"_a);
 }
 
 }  // namespace

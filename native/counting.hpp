@@ -19,8 +19,8 @@ namespace CUTSCORE_ISA {
 using cutscore::Masses;
 
 // How often each score occurs with each label, of no more than `most` scores. Fibonacci hashing of the bits,
-// the next free place if one is taken: three of four are free. -0.0 and 0.0 are two scores here.
-template <class S, std::size_t most>
+// the next free place if one is taken, of `room` for each score. -0.0 and 0.0 are two scores here.
+template <class S, std::size_t most, std::size_t room = 4>
 class Tally {
    public:
     using U = typename Keys<S>::Key;
@@ -60,7 +60,7 @@ class Tally {
     }
 
    private:
-    static constexpr std::size_t size = 4 * most;
+    static constexpr std::size_t size = room * most;
     static constexpr int size_bits = std::countr_zero(size);
     static constexpr U none = ~U(0);  // the bits of a NaN, which is no score
     Buffer<Place> places_;
@@ -87,21 +87,15 @@ bool few_scores(const Rows& rows) {
     }
     return 4 * seen.used() <= 3 * std::size_t(runs * run);
 }
-// The same of a sorted sample of keys.
-template <class U>
-bool few_keys(const U* sorted, std::size_t m) noexcept {
-    std::size_t distinct = m > 0;
-    for (std::size_t i = 1; i < m; ++i) distinct += sorted[i] != sorted[i - 1];
-    return m >= 1024 && distinct <= most_counted / 2 && 4 * distinct <= 3 * m;
-}
-
-// The sweep of what was counted, by several.
+// What was counted by several, downwards; some of them may have no tally.
 template <class S>
-Masses<std::int64_t> masses_of(const std::unique_ptr<Tally<S, most_counted>>* tallies, std::size_t count) {
-    struct Entry {
-        typename Keys<S>::Key key;
-        std::int64_t pos, neg;
-    };
+struct Counted {
+    typename Keys<S>::Key key;
+    std::int64_t pos, neg;
+};
+template <class S, class T>
+std::vector<Counted<S>> all_counted(const std::unique_ptr<T>* tallies, std::size_t count) {
+    using Entry = Counted<S>;
     std::vector<Entry> all;
     for (std::size_t w = 0; w < count; ++w)
         if (tallies[w])
@@ -117,13 +111,8 @@ Masses<std::int64_t> masses_of(const std::unique_ptr<Tally<S, most_counted>>* ta
         else
             all[m++] = e;
     }
-    Masses<std::int64_t> out{Buffer<double>(m), Buffer<std::int64_t>(m), Buffer<std::int64_t>(m), Buffer<double>(0)};
-    for (std::size_t i = 0; i < m; ++i) {
-        out.threshold[i] = double(Keys<S>::score(all[i].key));
-        out.pos[i] = all[i].pos;
-        out.neg[i] = all[i].neg;
-    }
-    return out;
+    all.resize(m);
+    return all;
 }
 
 // The sweep of rows that have few scores, if they do.
@@ -148,7 +137,15 @@ std::optional<Masses<std::int64_t>> counted(const Rows& rows) {
     });
     if (many.load()) return std::nullopt;
     faults.raise();
-    return masses_of<S>(tallies.get(), workers);
+    const auto all = all_counted<S>(tallies.get(), workers);
+    const std::size_t m = all.size();
+    Masses<std::int64_t> out{Buffer<double>(m), Buffer<std::int64_t>(m), Buffer<std::int64_t>(m), Buffer<double>(0)};
+    for (std::size_t i = 0; i < m; ++i) {
+        out.threshold[i] = double(Keys<S>::score(all[i].key));
+        out.pos[i] = all[i].pos;
+        out.neg[i] = all[i].neg;
+    }
+    return out;
 }
 
 }  // namespace CUTSCORE_ISA

@@ -79,12 +79,9 @@ Masses<double> weighted_compact_sweep(const Rows&);
 // How rows that come in batches are kept until they are sorted.
 struct StreamPlan {
     Kind score = Kind::f64;
-    const double* sample = nullptr;  // some of the scores, for buckets of about equal size
-    std::size_t sample_size = 0;
-    std::size_t buckets = 0;  // about how many; none for a few rows
-    int workers = 1;          // threads that may add rows, each by its number
-    std::size_t limit = 0;    // bytes of rows in memory; more are written to `file`
-    std::size_t most = 0;     // rows that one thread may sort at a time
+    int workers = 1;        // threads that may add rows, each by its number
+    std::size_t limit = 0;  // bytes of rows in memory; more are written to `file`
+    std::size_t most = 0;   // rows that one thread may sort at a time
     int file = -1;
 };
 // A file did not take what was written, or did not give it back.
@@ -95,7 +92,10 @@ template <class Mass>
 class StreamOf {
    public:
     virtual ~StreamOf() = default;
-    virtual void add(int worker, const Rows&) = 0;
+    // Once: some of the scores, for about so many buckets of about equal size; none for a few rows.
+    virtual void begin(const double* sample, std::size_t sample_size, std::size_t buckets) = 0;
+    // False if the rows need buckets, of which nobody said anything so far: then begin, and add them again.
+    [[nodiscard]] virtual bool add(int worker, const Rows&) = 0;
     virtual std::uint64_t spilled() const noexcept = 0;
     // The sweep of all rows; once. If it has more than so many entries, it stays in `file`.
     virtual Masses<Mass> finish(int threads, bool compact, std::size_t most, int file) = 0;

@@ -1,7 +1,8 @@
 // The sweep of rows that come in batches, from several threads, and may be more than memory holds: each
 // batch is dealt into buckets of neighbouring scores as it comes; what is too much is written to a file,
 // bucket by bucket; at the end one bucket after the other is read back, sorted and added up. So is the sweep
-// itself: if it is too much for memory, it stays in a file.
+// itself: if it is too much for memory, it stays in a file. As long as a thread has seen few distinct scores, it
+// only counts them.
 #pragma once
 
 #include <unistd.h>
@@ -20,6 +21,7 @@
 #include <system_error>
 #include <vector>
 
+#include "counting.hpp"
 #include "exact.hpp"
 
 namespace CUTSCORE_ISA {
@@ -302,28 +304,52 @@ class Stream final : public StreamOf<MassOf<R>> {
     using Mass = MassOf<R>;
 
     explicit Stream(const StreamPlan& plan)
-        : plan_(plan), buckets_(make_buckets(plan)), segments_(std::size_t(plan.workers)) {
-        for (auto& own : segments_) own.resize(buckets_.count());
-        for (int w = 0; w < plan.workers; ++w) parts_.push_back(std::make_unique<Dealt<S, R>>(buckets_));
+        : plan_(plan), own_(std::size_t(plan.workers)), tallies_(std::size_t(plan.workers)) {}
+
+    void begin(const double* sample, std::size_t sample_size, std::size_t buckets) override {
+        Buffer<U> a(sample_size), b(sample_size);
+        for (std::size_t i = 0; i < sample_size; ++i) a[i] = Keys<S>::of(S(sample[i]));
+        const U* sorted = radix_sort(a.data(), b.data(), sample_size, Keys<S>::bits);
+        buckets_ = std::make_unique<Buckets<U>>(sorted, buckets > 0 ? sample_size : 0, buckets);
+        segments_.assign(own_.size(), std::vector<Segments>(buckets_->count()));
+        for (std::size_t w = 0; w < own_.size(); ++w) parts_.push_back(std::make_unique<Dealt<S, R>>(*buckets_));
+        begun_.store(true, std::memory_order_release);
     }
 
-    void add(int worker, const Rows& rows) override {
-        auto& part = *parts_.at(std::size_t(worker));
-        part.add(rows);
-        if (part.bytes() * std::size_t(plan_.workers) > plan_.limit) spill(part, segments_[std::size_t(worker)]);
+    bool add(int worker, const Rows& rows) override {
+        Own& own = own_.at(std::size_t(worker));
+        auto& tally = tallies_[std::size_t(worker)];
+        if (!tally && begun_.load(std::memory_order_relaxed)) own.full = true;  // others have found too many
+        if (!own.full) {
+            if (!tally) tally = std::make_unique<Counts>();
+            own.counted = count(own, *tally, rows);
+            if (own.counted == rows.n) return true;
+            own.full = true;
+        }
+        if (!begun_.load(std::memory_order_acquire)) return false;
+        deal_counted(worker);
+        Rows rest = rows;
+        rest.n -= own.counted;
+        for (Column* column : {&rest.score, &rest.label, &rest.weight})
+            if (column->data) column->data = static_cast<const char*>(column->data) + own.counted * column->stride;
+        own.counted = 0;
+        deal(worker, rest);
+        return true;
     }
 
     std::uint64_t spilled() const noexcept override { return end_; }
 
     Masses<Mass> finish(int threads, bool compact, std::size_t most, int file) override {
-        const std::size_t buckets = buckets_.count();
+        if (!begun_.load()) return counted(threads, compact, most, file);
+        for (int w = 0; w < plan_.workers; ++w) deal_counted(w);
+        const std::size_t buckets = buckets_->count();
         std::size_t rows = 0;
         for (std::size_t b = 0; b < buckets; ++b) rows += size(b);
         Entries<S, Mass> entries(compact, rows, most, file);
         auto room = std::make_unique<Room[]>(std::size_t(threads));
         parallel(buckets, threads, [&](std::size_t k, int worker) {
             const std::size_t b = buckets - 1 - k;
-            const U low = buckets_.low(b);
+            const U low = buckets_->low(b);
             try {
                 sorted(b, compact, room[std::size_t(worker)], [&](Steps& steps, bool last) {
                     for (auto& step : steps) {
@@ -360,17 +386,80 @@ class Stream final : public StreamOf<MassOf<R>> {
         Steps steps;
     };
 
-    static Buckets<U> make_buckets(const StreamPlan& plan) {
-        Buffer<U> a(plan.sample_size), b(plan.sample_size);
-        for (std::size_t i = 0; i < plan.sample_size; ++i) a[i] = Keys<S>::of(S(plan.sample[i]));
-        const U* sorted = radix_sort(a.data(), b.data(), plan.sample_size, Keys<S>::bits);
-        return Buckets<U>(sorted, plan.buckets > 0 ? plan.sample_size : 0, plan.buckets);
+    // Tables that the second-level cache holds. Of so many rows most have a score that was there before, or counting
+    // does not pay.
+    using Counts = Tally<S, std::size_t(1) << 14, 2>;
+    static constexpr std::int64_t judged = std::int64_t(1) << 13;
+    // What a worker does with rows: as long as its tally is not full, it counts them.
+    struct Own {
+        std::int64_t counted = 0;  // of the last rows
+        std::int64_t seen = 0;
+        bool full = !std::is_same_v<Mass, std::int64_t>;  // weights are not counted
+    };
+
+    void deal(int worker, const Rows& rows) {
+        auto& part = *parts_[std::size_t(worker)];
+        part.add(rows);
+        if (part.bytes() * std::size_t(plan_.workers) > plan_.limit) spill(part, segments_[std::size_t(worker)]);
+    }
+
+    // Returns how many rows were counted: all, or those before the first that has one score too many.
+    std::int64_t count(Own& own, Counts& tally, const Rows& rows) {
+        Faults faults;
+        Reader<S> reader(rows, faults);
+        for (std::int64_t first = 0; first < rows.n; first += block_rows) {
+            const int n = int(std::min<std::int64_t>(block_rows, rows.n - first));
+            const Block<S> block = reader.read(first, n);
+            faults.raise();
+            const int done = tally.add(block.score, block.label, n);
+            if (done < n) return first + done;
+            const bool before = own.seen < judged;
+            own.seen += n;
+            if (before && own.seen >= judged && 4 * tally.used() > 3 * std::size_t(own.seen)) return first + n;
+        }
+        return rows.n;
+    }
+
+    // There are too many scores: rows that were counted are dealt after all.
+    void deal_counted(int worker) {
+        const auto tally = std::move(tallies_[std::size_t(worker)]);
+        if (!tally) return;
+        Buffer<S> score(std::size_t(1) << 16);
+        Buffer<std::uint8_t> label(score.size());
+        std::size_t n = 0;
+        const auto flush = [&] {
+            deal(worker, {std::int64_t(n), {score.data(), sizeof(S), plan_.score}, {label.data(), 1, Kind::u8}, {}});
+            n = 0;
+        };
+        tally->each([&](const auto& place) {
+            for (std::uint8_t y : {0, 1})
+                for (std::uint64_t left = place.count[y]; left > 0;) {
+                    const auto some = std::min<std::uint64_t>(left, score.size() - n);
+                    std::fill_n(score.data() + n, some, std::bit_cast<S>(place.bits));
+                    std::fill_n(label.data() + n, some, y);
+                    n += some;
+                    left -= some;
+                    if (n == score.size()) flush();
+                }
+        });
+        flush();
+    }
+
+    Masses<Mass> counted(int threads, bool compact, std::size_t most, int file) const {
+        const auto all = all_counted<S>(tallies_.data(), tallies_.size());
+        Entries<S, Mass> entries(compact, all.size(), most, file);
+        Steps one;
+        for (const auto& c : all) {
+            one.assign(1, {c.key, c.key, Mass(c.pos), Mass(c.neg)});
+            entries.add(0, one, false);
+        }
+        return entries.masses(threads);
     }
 
     // Segments of each bucket are the worker's own, so that its rows stay in their order.
     void spill(Dealt<S, R>& part, std::vector<Segments>& segments) {
         std::size_t rows = 0;
-        for (std::size_t b = 0; b < buckets_.count(); ++b) rows += part.size(b);
+        for (std::size_t b = 0; b < buckets_->count(); ++b) rows += part.size(b);
         std::uint64_t at;
         {
             const std::lock_guard<std::mutex> lock(mutex_);
@@ -381,7 +470,7 @@ class Stream final : public StreamOf<MassOf<R>> {
         Buffer<R> staged(room);
         std::size_t filled = 0;
         std::uint64_t next = at;
-        for (std::size_t b = 0; b < buckets_.count(); ++b) {
+        for (std::size_t b = 0; b < buckets_->count(); ++b) {
             if (part.size(b) > 0) segments[b].push_back({next, part.size(b)});
             next += part.size(b) * sizeof(R);
             part.pieces(b, [&](const R* r, std::size_t n) {
@@ -419,7 +508,7 @@ class Stream final : public StreamOf<MassOf<R>> {
     // Adds the steps of a bucket, the highest first: all at once, or of a part after the other. Its rows are
     // visited worker by worker, and each worker's in the order in which they came: sums of weights depend on it.
     void sorted(std::size_t b, bool compact, Room& room, const Add& add) {
-        const Wish wish{compact, infinity_in<S>(buckets_.low(b))};
+        const Wish wish{compact, infinity_in<S>(buckets_->low(b))};
         const std::size_t n = size(b);
         std::size_t in_memory = 0;
         for (const auto& part : parts_) in_memory += part->size(b);
@@ -570,7 +659,10 @@ class Stream final : public StreamOf<MassOf<R>> {
     }
 
     StreamPlan plan_;
-    Buckets<U> buckets_;
+    std::vector<Own> own_;
+    std::vector<std::unique_ptr<Counts>> tallies_;  // of workers whose rows have few scores so far
+    std::atomic<bool> begun_{false};
+    std::unique_ptr<Buckets<U>> buckets_;
     std::vector<std::unique_ptr<Dealt<S, R>>> parts_;
     std::mutex mutex_;
     std::vector<std::vector<Segments>> segments_;  // of each worker and bucket

@@ -167,6 +167,37 @@ def test_rows_are_written_where_memory_ends(
     assert spilled[1] >= 100_000 * 4  # bytes: a float32 and its label take 4
 
 
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("small", [False, True], ids=["memory", "spilled"])
+def test_few_scores_that_become_many(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, small: bool, dtype: Any
+) -> None:
+    """Rows are counted as long as there are few scores, and sorted after all once there are not."""
+    data = columns(400_000, "infinite", dtype)
+    late = np.arange(len(data["s"])) % 200_000 >= 1 << 17
+    scores = data["s"]
+    for few in (True, False):
+        data["s"] = np.where(late & np.array(not few), scores, scores.round(2))
+        folder = written(tmp_path, data, parts=2, group=200_000)
+        if small:
+            monkeypatch.setattr(
+                files._Plan, "pool", property(lambda _: 1, lambda *_: None), raising=False
+            )
+        spilled = []
+
+        class Watched(files._Stream):
+            def sweep(self, spilled: list[int] = spilled) -> cs.Sweep:
+                found = super().sweep()
+                spilled.append(self.streams[0].spilled)
+                return found
+
+        monkeypatch.setattr(files, "_Stream", Watched)
+        for compact in (False, True):
+            found = cs.sweep_file(folder, label="y", score="s", compact=compact)
+            same(found, cs.sweep(data["y"], data["s"], compact=compact))
+        assert (spilled[0] > 0) == (small and not few)
+
+
 @pytest.mark.parametrize("extension", ["csv", "jsonl", "arrow", "parquet"])
 def test_every_format(tmp_path: Path, extension: str) -> None:
     data = columns(5000, "rounded", np.float64)

@@ -306,14 +306,16 @@ def test_streams_of_few_scores(single: bool, compact: bool, limit: int, tmp_path
     """Counted as they come; all are dealt after all if one worker finds too many."""
     rng, dtype = np.random.default_rng(0), np.float32 if single else np.float64
     few = rng.integers(0, 500, 30_000).astype(dtype)
-    for scores in (few, np.concatenate((few, rng.permutation(6000).astype(dtype) + 0.5))):
+    for scores in (few, np.concatenate((few, rng.permutation(20_000).astype(dtype) + 0.5))):
         y = rng.integers(0, 2, len(scores)).astype(np.uint8)
         with (tmp_path / "rows").open("w+b") as file, (tmp_path / "sweep").open("w+b") as out:
-            stream = _native.stream(
-                few[:4000].astype(np.float64), single, 16, 2, limit, 2048, file.fileno()
-            )
+            stream = _native.stream(single, 2, limit, 2048, file.fileno())
             for worker, rows in ((0, slice(9000)), (1, slice(9000, None))):
-                stream.add(worker, scores[rows], y[rows], None)
+                if not stream.add(worker, scores[rows], y[rows], None):
+                    assert len(scores) > len(few)
+                    stream.begin(few[:4000].astype(np.float64), 16)
+                    assert stream.add(worker, scores[rows], y[rows], None)
+            assert (stream.spilled > 0) == (limit == 1 and len(scores) > len(few))
             threshold, pos, neg, top = stream.finish(2, compact, 10**6, out.fileno())
         expected = oracle.counted(y, scores)
         if not compact or not len(top):
@@ -321,7 +323,7 @@ def test_streams_of_few_scores(single: bool, compact: bool, limit: int, tmp_path
                 assert_array_equal(a, b)
         assert (pos.sum(), neg.sum()) == (expected[1].sum(), expected[2].sum())
         assert oracle.twice_area(pos, neg) == oracle.twice_area(*expected[1:])
-        sample, bad = few[:4000].astype(np.float64), np.array([1, 2, np.nan], dtype)
-        stream = _native.stream(sample, single, 16, 1, limit, 2048, -1)
+        bad = np.array([1, 2, np.nan], dtype)
+        stream = _native.stream(single, 1, limit, 2048, -1)
         with pytest.raises(_native.RowFault, match="score:2"):
             stream.add(0, bad, np.zeros(3, np.uint8), None)

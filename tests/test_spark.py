@@ -254,6 +254,24 @@ def test_scores_that_many_rows_share_are_counted_by_spark(
     assert len(asked) == 6
 
 
+@pytest.mark.parametrize("few", [0, 1 << 24], ids=["ranges", "few"])
+def test_totals_are_known_before_blobs_are_collected(
+    spark: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, few: int
+) -> None:
+    """Many small blobs may exceed what the driver may receive; their totals don't."""
+    columns = case()
+    frame = as_frame(spark, written(tmp_path / "a.parquet", columns))
+    names: list[list[str]] = []
+    collect = sweeping.collect
+    monkeypatch.setattr(sweeping, "_FEW", few)
+    monkeypatch.setattr(
+        sweeping, "collect", lambda f, **more: names.append(f.columns) or collect(f, **more)
+    )
+    found = cs.spark.sweep(frame, label="y", score="s", compact=True)
+    assert same(found, cs.sweep(columns["y"], columns["s"]).compact())
+    assert ["blob" in some for some in names] == [False, True]
+
+
 @settings(max_examples=30)
 @given(drawn_rows(), st.integers(1, 4), st.lists(st.floats(allow_nan=False), max_size=3), st.data())
 def test_any_cut_of_any_rows(case: Case, tasks: int, at: list[float], data: Any) -> None:
@@ -640,7 +658,7 @@ def test_a_job_that_is_late(spark: Any, monkeypatch: pytest.MonkeyPatch) -> None
     import time
 
     monkeypatch.setattr("pyspark.sql.classic.dataframe.DataFrame.count", lambda _: time.sleep(5))
-    with finding("spark-failed", SparkError):
+    with pytest.raises(SparkError, match="workers are missing, not the master"):
         cs.spark.check_executors(spark, deadline=0.2)
 
 

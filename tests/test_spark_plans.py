@@ -18,7 +18,7 @@ from cutscore.spark import plans, sweeps
 from cutscore.spark.blobs import in_order, receive
 from cutscore.spark.columns import Columns, Located
 from cutscore.spark.errors import in_a_sentence
-from cutscore.spark.sources import Files, RowGroup, _tasks
+from cutscore.spark.sources import Files, RowGroup, _files, _tasks
 from cutscore.spark.sweeps import _Merge, _Work
 from cutscore.tables.scans.runs import quantiles, separate, stacked, stored, unpack
 
@@ -51,6 +51,8 @@ def test_a_plan_for_a_trillion_rows(at_a_time: int) -> None:
     # What a task holds: packed sweeps of its rows, and a chunk that is being sorted.
     assert max(rows) * 6 + planned.chunk * 58 < 3 << 30
     assert planned.chunk * plans.PARTS >= TRILLION / planned.tasks
+    # To cut off and pack a piece takes some 20 µs: few nanoseconds for each of its entries.
+    assert planned.chunk / planned.ranges > 3_000
 
 
 @pytest.mark.parametrize("order", ["random", "inside row groups", "globally"])
@@ -173,6 +175,46 @@ def test_few_scores_are_counted_and_many_are_not_sent() -> None:
 
 
 # ----------------------------------------------------------------------------------------- errors
+
+
+@pytest.mark.parametrize(
+    ("compact", "hint"),
+    [(False, "Pass compact=True or binned=True."), (True, "Pass binned=True.")],
+)
+def test_the_advice_is_what_was_not_passed(
+    monkeypatch: pytest.MonkeyPatch, compact: bool, hint: str
+) -> None:
+    hints: list[str] = []
+    for name in ("map_tasks", "shuffle"):
+        monkeypatch.setattr(sweeps, name, lambda *_: None)
+    monkeypatch.setattr(sweeps, "collect", lambda _, too_large: hints.append(too_large) or [])
+    assert sweeps._merge_slots(None, 3, compact=compact) == []  # type: ignore[arg-type]
+    assert hints == [hint]
+
+
+def test_folders_with_columns_in_their_names_are_for_spark(tmp_path: Any) -> None:
+    (tmp_path / "day=1").mkdir()
+    pq.write_table(pa.table({"y": [1], "s": [0.5]}), tmp_path / "day=1" / "a.parquet")
+    with pytest.raises(cs.DataError, match="is partitioned") as error:
+        _files([tmp_path], ["y", "s"], None)  # type: ignore[arg-type]
+    assert f"Pass a DataFrame: spark.read.parquet('{tmp_path}')." in str(error.value)
+
+
+def test_the_deadline_counts_from_the_driver(monkeypatch: pytest.MonkeyPatch) -> None:
+    from unittest.mock import MagicMock
+
+    from pyspark.sql import SparkSession
+
+    from cutscore.spark import sessions
+
+    seconds: list[float] = []
+    monkeypatch.setattr(SparkSession, "getActiveSession", lambda: None)
+    for name in ("_check_java", "_check_master", "_start_java"):
+        monkeypatch.setattr(sessions, name, lambda *_: None)
+    monkeypatch.setattr(sessions, "_make_session", lambda _: MagicMock())
+    monkeypatch.setattr(sessions, "_in_time", lambda *asked: seconds.append(asked[1]))
+    sessions.session("spark://host:7077", deadline=5)
+    assert seconds == [5 + sessions._DRIVER, 5]
 
 
 @pytest.mark.parametrize(

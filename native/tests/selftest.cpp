@@ -10,6 +10,8 @@
 #include <limits>
 #include <map>
 #include <memory>
+#include <mutex>
+#include <numeric>
 #include <random>
 #include <stdexcept>
 #include <thread>
@@ -296,9 +298,6 @@ void streamed(const Rows& all, const std::vector<double>& sample, std::size_t si
     for (const bool compact : {false, true}) {
         StreamPlan plan;
         plan.score = all.score.kind;
-        plan.sample = sample.data();
-        plan.sample_size = sample.size();
-        plan.buckets = below(2) ? std::min<std::size_t>(sample.size() / 4, 64) : 0;
         plan.workers = 3;
         plan.limit = below(2) ? 1 : std::size_t(1) << 30;
         plan.most = below(2) ? 1024 : all.n + 1;
@@ -308,6 +307,12 @@ void streamed(const Rows& all, const std::vector<double>& sample, std::size_t si
             s = weighted_stream(plan);
         else
             s = stream(plan);
+        std::once_flag once;
+        const std::size_t buckets = below(2) ? std::min<std::size_t>(sample.size() / 4, 64) : 0;
+        const auto begin = [&] {
+            std::call_once(once, [&] { s->begin(sample.data(), sample.size(), buckets); });
+        };
+        if (std::is_same_v<Mass, double> || below(2)) begin();
         {
             std::vector<std::jthread> workers;
             for (int w = 0; w < 3; ++w)
@@ -319,7 +324,9 @@ void streamed(const Rows& all, const std::vector<double>& sample, std::size_t si
                         };
                         at(some.score), at(some.label), at(some.weight);
                         some.n = std::min<std::int64_t>(777, all.n - first);
-                        s->add(w, some);
+                        if (s->add(w, some)) continue;
+                        begin();
+                        CHECK(s->add(w, some));
                     }
                 });
         }
@@ -592,21 +599,21 @@ void any_trial() {
 
 // A file that takes nothing is a fault of its own, from whichever thread it comes.
 void unwritable() {
-    const std::vector<double> s(10'000, 0.5);
+    std::vector<double> s(40'000);  // too many to be counted
+    std::iota(s.begin(), s.end(), 0.0);
     const std::vector<std::uint8_t> y(s.size(), 1);
     Rows rows;
     rows.n = std::int64_t(s.size());
     rows.score = {s.data(), sizeof(double), Kind::f64};
     rows.label = {y.data(), 1, Kind::u8};
     StreamPlan plan;
-    plan.sample = s.data();
-    plan.sample_size = s.size();
-    plan.buckets = 8;
     plan.limit = 1;
     plan.most = 1024;
     try {
         const auto rows_kept = stream(plan);
-        for (int i = 0; i < 200; ++i) rows_kept->add(0, rows);
+        CHECK(!rows_kept->add(0, rows));
+        rows_kept->begin(s.data(), s.size(), 8);
+        for (int i = 0; i < 200; ++i) CHECK(rows_kept->add(0, rows));
         (void)rows_kept->finish(2, false, 3, -1);
         CHECK(!"a file that can't be written is a fault");
     } catch (const SpillFault&) {

@@ -10,35 +10,23 @@ class SpillFault(OSError): ...
 
 class Stream:
     spilled: int
-    def add(self, worker: int, score: _Column, label: _Column, weight: _Column | None) -> None: ...
+    def begin(self, sample: NDArray[float64], buckets: int) -> None: ...
+    def add(self, worker: int, score: _Column, label: _Column, weight: _Column | None) -> bool: ...
     def finish(
         self, threads: int, compact: bool, most: int, file: int
     ) -> tuple[NDArray[float64], NDArray[int64], NDArray[int64], NDArray[float64]]: ...
 
 class WeightedStream:
     spilled: int
-    def add(self, worker: int, score: _Column, label: _Column, weight: _Column | None) -> None: ...
+    def begin(self, sample: NDArray[float64], buckets: int) -> None: ...
+    def add(self, worker: int, score: _Column, label: _Column, weight: _Column | None) -> bool: ...
     def finish(
         self, threads: int, compact: bool, most: int, file: int
     ) -> tuple[NDArray[float64], NDArray[float64], NDArray[float64], NDArray[float64]]: ...
 
-def stream(
-    sample: NDArray[float64],
-    single: bool,
-    buckets: int,
-    workers: int,
-    limit: int,
-    most: int,
-    file: int,
-) -> Stream: ...
+def stream(single: bool, workers: int, limit: int, most: int, file: int) -> Stream: ...
 def weighted_stream(
-    sample: NDArray[float64],
-    single: bool,
-    buckets: int,
-    workers: int,
-    limit: int,
-    most: int,
-    file: int,
+    single: bool, workers: int, limit: int, most: int, file: int
 ) -> WeightedStream: ...
 def area(
     score: _Column,

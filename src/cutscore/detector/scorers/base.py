@@ -46,13 +46,18 @@ class Contributions(NamedTuple):
         import pyarrow.compute as pc
 
         names = pa.array([_as_cell(name) for name in self.names], pa.string())
-        size = np.abs(self.value)
-        rows = np.arange(self.value.shape[1])
-        label, value, flat = self.label.ravel(), self.value.ravel(), size.reshape(-1)
+        causes, n = self.value.shape
+        size = np.empty((n, causes))  # by rows, or each argmax would copy all
+        np.abs(self.value.T, out=size)
+        label, value = self.label.ravel(), self.value.ravel()
+        rows = np.arange(n)
         pieces: list[Any] = []
-        for _ in range(min(most, len(self.value))):
+        for _ in range(min(most, causes)):
             # A few times the largest one: cheaper than sorting all, and ties go to the first.
-            at = size.argmax(axis=0) * len(rows) + rows
+            largest = size.argmax(axis=1)
+            some = pa.array(size[rows, largest] > 0)
+            size[rows, largest] = -1
+            at = largest * n + rows
             text = pc.binary_join_element_wise(
                 ", " if pieces else "",
                 names.take(pa.array(label.take(at))),
@@ -60,8 +65,7 @@ class Contributions(NamedTuple):
                 _signed(value.take(at)),
                 "",
             )
-            pieces.append(pc.if_else(pa.array(flat.take(at) > 0), text, ""))
-            flat[at] = -1
+            pieces.append(pc.if_else(some, text, ""))
         return pc.binary_join_element_wise(*pieces, "")
 
 

@@ -6,6 +6,7 @@ import codecs
 import csv
 import io
 import os
+from collections import deque
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
@@ -119,9 +120,9 @@ class CsvPart(Part):
         new = [name for name in columns if name not in self._types]
         if new:
             fits = {name: _Fit(self._style.decimal) for name in new}
-            for batch in self._blocks(new):
-                for fit, column in zip(fits.values(), batch.columns, strict=True):
-                    fit.add(column)
+            with ThreadPoolExecutor(threads()) as pool:
+                for batch in self._blocks(new):
+                    deque(pool.map(_Fit.add, fits.values(), batch.columns), maxlen=0)
             for name, fit in fits.items():
                 self._settle(name, fit.type, coded=fit.coded)
         return pa.schema([pa.field(name, self._types[name]) for name in columns])
@@ -132,12 +133,12 @@ class CsvPart(Part):
             self.coded.add(name)
 
     def batches(self, columns: Sequence[str], schema: pa.Schema) -> Iterator[pa.RecordBatch]:
-        for block in self._blocks(columns):
-            pairs = zip(block.columns, schema.types, strict=True)
-            arrays = [self._cast_text(column, t) for column, t in pairs]
-            batch = pa.RecordBatch.from_arrays(arrays, schema=schema)
-            for start in range(0, batch.num_rows, BATCH):
-                yield batch.slice(start, BATCH)
+        with ThreadPoolExecutor(threads()) as pool:
+            for block in self._blocks(columns):
+                arrays = list(pool.map(self._cast_text, block.columns, schema.types))
+                batch = pa.RecordBatch.from_arrays(arrays, schema=schema)
+                for start in range(0, batch.num_rows, BATCH):
+                    yield batch.slice(start, BATCH)
 
     def _cast_text(self, text: pa.Array, t: pa.DataType) -> Any:
         if is_text(t):

@@ -94,7 +94,7 @@ class Labels:
             return np.asarray(column.cast(pa.uint8()).to_numpy())
         if self.positive is None and (pa.types.is_integer(t) or pa.types.is_floating(t)):
             values = column.to_numpy(zero_copy_only=False)
-            if values.dtype.itemsize == 1 and not (values.view(np.uint8) > 1).any():
+            if values.dtype.itemsize == 1 and values.view(np.uint8).max() <= 1:
                 if not values.all():
                     self._saw(0, where)
                 return np.asarray(values.view(np.uint8))
@@ -267,11 +267,9 @@ class Scan:
         scores = []
         for name in (self.score, *self.more):
             score = self._numbers(columns[name], name, row_at)
-            bad = np.isnan(score)
-            if bad.any():
-                raise DataError(
-                    ValueMissing("score", "NaN", where=cell(row_at(int(bad.argmax())), name))
-                )
+            if np.isnan(score.min()):  # faster than to look at each
+                row = int(np.isnan(score).argmax())
+                raise DataError(ValueMissing("score", "NaN", where=cell(row_at(row), name)))
             scores.append(score)
         w = None
         if self.weight is not None:

@@ -41,6 +41,9 @@ _GROUP_ROWS = 1 << 16
 # Weighted rows of a group that are swept at a time.
 _BLOCK_ROWS = 1 << 20
 
+# Of fewer rows none are counted: the table that takes has to be made first.
+_COUNTED = 1 << 17
+
 # Where something is in a temporary file, and how long it is.
 _Place = tuple[int, int]
 
@@ -243,31 +246,38 @@ class _Plan:
 
 
 class _Stream:
-    """Rows that are distributed over buckets as they come, by several threads."""
+    """Rows of several threads: counted by score as long as there are few, and else distributed over
+    buckets as they come."""
 
     def __init__(self, scan: Scan, plan: _Plan) -> None:
-        self.plan = plan
-        sample, rows = scan.sample(), scan.rows
-        # Each has a cache line of its own that is being filled, beside the batch being distributed.
-        buckets = 1 << 11
-        if rows is not None:
-            buckets = 0 if rows < 16384 else min(rows // min(max(rows // 256, 2048), 8192), buckets)
-        elif len(sample) < buckets:
-            buckets = 0
+        self.scan, self.plan = scan, plan
+        self.lock, self.begun = Lock(), False
         self.spills = [Spill() for _ in range(1 + plan.squares)]
         make: Any = _native.weighted_stream if plan.weighted else _native.stream
         self.streams = [
-            make(
-                sample,
-                single=scan.single,
-                buckets=buckets,
-                workers=plan.workers,
-                limit=plan.pool,
-                most=plan.sorted,
-                file=spill.fileno(),
-            )
+            make(scan.single, plan.workers, plan.pool, plan.sorted, spill.fileno())
             for spill in self.spills
         ]
+        if plan.weighted or (scan.rows or _COUNTED) < _COUNTED:
+            self.begin()
+
+    def begin(self) -> None:
+        """Choose buckets by a sample, unless another thread has done so."""
+        with self.lock:
+            if self.begun:
+                return
+            sample, rows = self.scan.sample(), self.scan.rows
+            # Each has a cache line of its own that is being filled, beside the batch being
+            # distributed.
+            buckets = 1 << 11
+            if rows is not None:
+                each = min(max(rows // 256, 2048), 8192)
+                buckets = 0 if rows < 16384 else min(rows // each, buckets)
+            elif len(sample) < buckets:
+                buckets = 0
+            for stream in self.streams:
+                stream.begin(sample, buckets)
+            self.begun = True
 
     def add(self, worker: int, batch: Batch) -> None:
         """Rows of a worker: sums of weights go from the first worker's first to the last one's
@@ -277,8 +287,11 @@ class _Stream:
             assert batch.weight is not None
             weights.append(square_weights(batch.weight))
         for stream, weight, spill in zip(self.streams, weights, self.spills, strict=True):
-            with spill.guard():
-                stream.add(worker, batch.score, batch.label, weight)
+            for _ in range(2):
+                with spill.guard():
+                    if stream.add(worker, batch.score, batch.label, weight):
+                        break
+                self.begin()
 
     def sweep(self) -> Sweep:
         """The sweep, in memory or in a file; a file lasts as long as the arrays that show it."""
