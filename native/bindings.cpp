@@ -387,12 +387,6 @@ NB_MODULE(_native, m) {
         unlocked([&] { cutscore::group_areas(rows, group.data(), groups, pos.data(), neg.data(), area.data()); });
         return std::make_tuple(hand_over(std::move(pos)), hand_over(std::move(neg)), hand_over(std::move(area)));
     });
-    m.def("placements", [](const Column& score, const Column& label, double negative, double positive,
-                           int threads, const InOut<std::int64_t>& out) {
-        const auto rows = make_rows(score, label, negative, positive, std::nullopt, threads);
-        same_length(score.shape(0), out.shape(0));
-        unlocked([&] { cutscore::placements(rows, out.data()); });
-    });
     m.def("weighted_placements", [](const Column& score, const Column& label, double negative,
                                     double positive, const In<double>& weight, int threads,
                                     const InOut<double>& out) {
@@ -402,18 +396,18 @@ NB_MODULE(_native, m) {
         rows.weight = {weight.data(), sizeof(double), cutscore::Kind::f64};
         unlocked([&] { cutscore::weighted_placements(rows, out.data()); });
     });
-    m.def("placement_products", [](const In<bool>& positive,
-                                   const nb::ndarray<const std::int64_t, nb::ndim<2>, nb::device::cpu, nb::c_contig>& v,
-                                   std::uint64_t most, int threads) {
-        const std::size_t k = v.shape(0), n = v.shape(1);
-        same_length(n, positive.shape(0));
+    m.def("placement_sums", [](const std::vector<Column>& scores, const Column& label, double negative,
+                               double positive, int threads, bool wide) {
+        std::vector<cutscore::Rows> rows;
+        for (const Column& score : scores)
+            rows.push_back(make_rows(score, label, negative, positive, std::nullopt, threads));
+        if (rows.empty()) throw nb::value_error("there are no scores");
+        const std::size_t k = rows.size();
         std::vector<cutscore::Wide> sums(k * (k + 1) + 2 * k);
-        unlocked([&] {
-            cutscore::placement_products(positive.data(), v.data(), k, n, most, threads, sums.data());
-        });
+        const auto positives = unlocked([&] { return cutscore::placement_sums(rows.data(), k, wide, sums.data()); });
         nb::list out;
         for (const cutscore::Wide sum : sums) out.append(python_int(sum));
-        return out;
+        return std::make_tuple(positives, out);
     });
     m.def("forget", [](const Column& array) {
         if (array.shape(0) > 0 && array.stride(0) == 1)

@@ -22,10 +22,8 @@ namespace cutscore {
     void bin(const Rows&, int, std::int64_t*, std::int64_t*);             \
     void weighted_bin(const Rows&, int, double*, double*);               \
     void group_areas(const Rows&, const std::int64_t*, std::size_t, std::int64_t*, std::int64_t*, double*); \
-    void placements(const Rows&, std::int64_t*);                          \
     void weighted_placements(const Rows&, double*);                       \
-    void placement_products(const bool*, const std::int64_t*, std::size_t, std::size_t, std::uint64_t, int, \
-                            Wide*);                                       \
+    std::uint64_t placement_sums(const Rows*, std::size_t, bool, Wide*);  \
     Points roc_points(View<std::int64_t>, bool, int);                     \
     Points precision_recall_points(View<std::int64_t>, int);              \
     Points det_points(View<std::int64_t>, int);                           \
@@ -83,11 +81,9 @@ void group_areas(const Rows& r, const std::int64_t* group, std::size_t groups, s
                  std::int64_t* neg, double* area) {
     CUTSCORE_DISPATCH(group_areas(r, group, groups, pos, neg, area));
 }
-void placements(const Rows& r, std::int64_t* out) { CUTSCORE_DISPATCH(placements(r, out)); }
 void weighted_placements(const Rows& r, double* out) { CUTSCORE_DISPATCH(weighted_placements(r, out)); }
-void placement_products(const bool* positive, const std::int64_t* v, std::size_t k, std::size_t n,
-                        std::uint64_t most, int threads, Wide* out) {
-    CUTSCORE_DISPATCH(placement_products(positive, v, k, n, most, threads, out));
+std::uint64_t placement_sums(const Rows* rows, std::size_t k, bool wide, Wide* out) {
+    return CUTSCORE_DISPATCH(placement_sums(rows, k, wide, out));
 }
 Points roc_points(View<std::int64_t> s, bool corners_only, int threads) {
     return CUTSCORE_DISPATCH(roc_points(s, corners_only, threads));

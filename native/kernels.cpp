@@ -95,20 +95,13 @@ void group_areas(const Rows& rows, const std::int64_t* group, std::size_t groups
     by_score(rows, [&]<class S>(S) { areas_of_groups<S>(rows, group, groups, pos, neg, area); });
 }
 
-void placements(const Rows& rows, std::int64_t* out) {
-    by_score(rows, [&]<class S>(S) { placed<S>(rows, out); });
-}
-
 void weighted_placements(const Rows& rows, double* out) {
-    by_score(rows, [&]<class S>(S) { placed<S>(rows, out); });
+    by_score(rows, [&]<class S>(S) { placed<S, double>(rows, out); });
 }
 
-void placement_products(const bool* positive, const std::int64_t* v, std::size_t k, std::size_t n,
-                        std::uint64_t most, int threads, Wide* out) {
-    if (most < 1 << 27)
-        multiplied<std::uint32_t, std::uint64_t>(positive, v, k, n, threads, out);
-    else
-        multiplied<std::uint64_t, Wide>(positive, v, k, n, threads, out);
+std::uint64_t placement_sums(const Rows* rows, std::size_t k, bool wide, Wide* out) {
+    return wide ? multiplied<std::uint64_t, Wide>(rows, k, out)
+                : multiplied<std::uint32_t, std::uint64_t>(rows, k, out);
 }
 
 Points roc_points(View<std::int64_t> s, bool corners_only, int threads) { return roc_of(s, corners_only, threads); }

@@ -10,6 +10,7 @@
 #include <limits>
 #include <map>
 #include <memory>
+#include <numeric>
 #include <random>
 #include <stdexcept>
 #include <thread>
@@ -338,16 +339,15 @@ void streamed(const Rows& all, const std::vector<double>& sample, std::size_t si
     std::fclose(file);
 }
 
-// Placements row by row, and sums of products of those of two scores.
-template <class Mass>
-void placed(const Rows& rows, const std::vector<double>& s, const std::vector<double>& y,
-            const std::vector<double>& w) {
+// Twice the placement of each row, by weight.
+std::vector<double> placements_of(const std::vector<double>& s, const std::vector<double>& y,
+                                  const std::vector<double>& w) {
     const std::size_t n = s.size();
     std::map<double, std::pair<double, double>> masses;
-    double P = 0, N = 0;
+    double P = 0;
     for (std::size_t i = 0; i < n; ++i) {
         (y[i] != 0 ? masses[s[i]].first : masses[s[i]].second) += w[i];
-        (y[i] != 0 ? P : N) += w[i];
+        P += y[i] != 0 ? w[i] : 0;
     }
     std::map<double, std::pair<double, double>> expected;
     double below_neg = 0, below_pos = 0;
@@ -356,31 +356,39 @@ void placed(const Rows& rows, const std::vector<double>& s, const std::vector<do
         below_pos += mass.first;
         below_neg += mass.second;
     }
-    std::vector<Mass> found(2 * n);
-    if constexpr (std::is_same_v<Mass, double>) {
-        Rows weighed = rows;
-        weighed.weight = {w.data(), sizeof(double), Kind::f64};
-        weighted_placements(weighed, found.data());
-    } else {
-        placements(rows, found.data());
+    std::vector<double> out(n);
+    for (std::size_t i = 0; i < n; ++i) out[i] = y[i] != 0 ? expected[s[i]].first : expected[s[i]].second;
+    return out;
+}
+
+void placed(Rows rows, const std::vector<double>& s, const std::vector<double>& y, const std::vector<double>& w) {
+    std::vector<double> found(s.size());
+    rows.weight = {w.data(), sizeof(double), Kind::f64};
+    weighted_placements(rows, found.data());
+    CHECK(found == placements_of(s, y, w));
+}
+
+// Sums of products of the placements of some scores: the rows' own, and the same in other orders.
+void multiplied(const Rows& rows, const std::vector<double>& s, const std::vector<double>& y) {
+    const std::size_t n = s.size(), k = 1 + below(4), each = k * (k + 3) / 2;
+    std::vector<std::vector<double>> columns(k, s), v;
+    std::vector<Rows> all(k, rows);
+    for (std::size_t j = 1; j < k; ++j) {
+        for (std::size_t i = 0; i < n; ++i) columns[j][i] = s[(i * (2 * j + 1) + j) % n];
+        all[j].score = {columns[j].data(), sizeof(double), Kind::f64};
     }
-    const auto right = [&](std::size_t i) { return y[i] != 0 ? expected[s[i]].first : expected[s[i]].second; };
-    for (std::size_t i = 0; i < n; ++i) CHECK(double(found[i]) == right(i));
-    if constexpr (!std::is_same_v<Mass, double>) {
-        const auto positive = std::make_unique<bool[]>(n);
-        std::vector<std::vector<Wide>> sums(2, std::vector<Wide>(5));
-        for (std::size_t i = 0; i < n; ++i) {
-            positive[i] = y[i] != 0;
-            found[n + i] = Mass(below(1000));
-            const Wide a = Wide(found[i]), b = Wide(found[n + i]), of[] = {a, a * a, b, b * a, b * b};
-            for (std::size_t j = 0; j < 5; ++j) sums[positive[i] ? 0 : 1][j] += of[j];
-        }
-        for (const std::uint64_t most : {std::uint64_t(2 * n + 1000), std::uint64_t(1) << 40}) {
-            std::vector<Wide> products(10);
-            placement_products(positive.get(), found.data(), 2, n, most, rows.threads, products.data());
-            for (std::size_t j = 0; j < 10; ++j) CHECK(products[j] == sums[j / 5][j % 5]);
+    for (const auto& column : columns) v.push_back(placements_of(column, y, std::vector<double>(n, 1.0)));
+    std::vector<Wide> found(2 * each), expected(2 * each);
+    const auto positives = placement_sums(all.data(), k, below(2) == 0, found.data());
+    CHECK(double(positives) == std::accumulate(y.begin(), y.end(), 0.0));
+    for (std::size_t i = 0; i < n; ++i) {
+        Wide* at = expected.data() + (y[i] != 0 ? 0 : each);
+        for (std::size_t a = 0; a < k; ++a) {
+            *at++ += Wide(v[a][i]);
+            for (std::size_t b = 0; b <= a; ++b) *at++ += Wide(v[a][i]) * Wide(v[b][i]);
         }
     }
+    CHECK(found == expected);
 }
 
 // The area inside of some groups, each by its own sweep.
@@ -495,7 +503,7 @@ void trial(std::size_t n, int shape, double share, int threads) {
     merged(masses);
     interrupted([&] { (void)sweep(rows); });
     interrupted([&] { (void)area(rows); });
-    interrupted([&] { placed<std::int64_t>(rows, s, y, std::vector<double>(n, 1.0)); });
+    interrupted([&] { multiplied(rows, s, y); });
     interrupted([&] { grouped(rows, s, y); });
     interrupted([&] {
         decide({masses.threshold.data(), masses.pos.data(), masses.neg.data(), masses.threshold.size()}, threads);
@@ -504,8 +512,8 @@ void trial(std::size_t n, int shape, double share, int threads) {
     for (std::size_t i = 0; i < n; i += 1 + n / 500) sample.push_back(s[i]);
     streamed(rows, sample, n, masses);
     decide({masses.threshold.data(), masses.pos.data(), masses.neg.data(), masses.threshold.size()}, threads);
-    placed<std::int64_t>(rows, s, y, std::vector<double>(n, 1.0));
-    placed<double>(rows, s, y, w);
+    multiplied(rows, s, y);
+    placed(rows, s, y, w);
     grouped(rows, s, y);
     rows.weight = weights.column;
     const WeightedArea b = weighted_area(rows);
@@ -567,6 +575,11 @@ void trial(std::size_t n, int shape, double share, int threads) {
         rows.label = {third.data(), sizeof(L), kind_of<L>()};
         refused(sweep, "label");
         refused(area, "label");
+        refused([](const Rows& r) {
+            const Rows twice[] = {r, r};
+            Wide sums[10];
+            return placement_sums(twice, 2, false, sums);
+        }, "label");
     }
 }
 

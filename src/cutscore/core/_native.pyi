@@ -184,14 +184,6 @@ def group_areas(
     group: NDArray[int64],
     groups: int,
 ) -> tuple[NDArray[int64], NDArray[int64], NDArray[float64]]: ...
-def placements(
-    score: _Column,
-    label: _Column,
-    negative: float,
-    positive: float,
-    threads: int,
-    out: NDArray[int64],
-) -> None: ...
 def weighted_placements(
     score: _Column,
     label: _Column,
@@ -201,9 +193,14 @@ def weighted_placements(
     threads: int,
     out: NDArray[float64],
 ) -> None: ...
-def placement_products(
-    positive: NDArray[bool_], v: NDArray[int64], most: int, threads: int
-) -> list[int]: ...
+def placement_sums(
+    scores: list[_Column],
+    label: _Column,
+    negative: float,
+    positive: float,
+    threads: int,
+    wide: bool,
+) -> tuple[int, list[int]]: ...
 def look_up(
     table: NDArray[float64], x: NDArray[float64], level: bool, threads: int
 ) -> NDArray[int64]: ...
