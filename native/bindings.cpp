@@ -455,13 +455,17 @@ NB_MODULE(_native, m) {
         const auto s = view(threshold, pos, neg);
         return writable(unlocked([&] { return cutscore::det_points(s, threads); }));
     });
-    m.def("block_sums", [](const In<std::int64_t>& pos, const In<std::int64_t>& neg, std::size_t size,
-                           const InOut<std::int64_t>& tp, const InOut<std::int64_t>& fp) {
-        same_length(pos.shape(0), neg.shape(0));
-        same_length(tp.shape(0), fp.shape(0));
-        if (size < 1 || tp.shape(0) != (pos.shape(0) + size - 1) / size + 1)
-            throw nb::value_error("there must be one sum after each block, and one before");
-        cutscore::block_sums({nullptr, pos.data(), neg.data(), pos.shape(0)}, size, tp.data(), fp.data());
+    m.def("block_sums", [](const In<double>& threshold, const In<std::int64_t>& pos, const In<std::int64_t>& neg,
+                           std::size_t size, int threads) {
+        const auto s = view(threshold, pos, neg);
+        const std::size_t blocks = (s.m + size - 1) / size;
+        cutscore::Buffer<double> first(blocks);
+        cutscore::Buffer<std::int64_t> tp(blocks + 1), fp(blocks + 1);
+        unlocked([&] {
+            cutscore::block_sums(s, size, threads, first.data(), tp.data(), fp.data());
+            return 0;
+        });
+        return std::make_tuple(hand_over(std::move(first)), hand_over(std::move(tp)), hand_over(std::move(fp)));
     });
     m.def("average_precision", [](const In<std::int64_t>& pos, const In<std::int64_t>& neg, std::int64_t tp,
                                   std::int64_t fp, double positives, int threads) {

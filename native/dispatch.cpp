@@ -27,6 +27,7 @@ namespace cutscore {
     Points roc_points(View<std::int64_t>, bool, int);                     \
     Points precision_recall_points(View<std::int64_t>, int);              \
     Points det_points(View<std::int64_t>, int);                           \
+    void block_sums(View<std::int64_t>, std::size_t, int, double*, std::int64_t*, std::int64_t*); \
     double average_precision(View<std::int64_t>, std::int64_t, std::int64_t, double, int); \
     void look_up(const double*, std::size_t, const double*, std::size_t, bool, int, std::int64_t*); \
     void bootstrap_area(View<std::int64_t>, std::uint64_t, int, std::size_t, std::size_t, double*); \
@@ -92,6 +93,10 @@ Points precision_recall_points(View<std::int64_t> s, int threads) {
     return CUTSCORE_DISPATCH(precision_recall_points(s, threads));
 }
 Points det_points(View<std::int64_t> s, int threads) { return CUTSCORE_DISPATCH(det_points(s, threads)); }
+void block_sums(View<std::int64_t> s, std::size_t size, int threads, double* threshold, std::int64_t* tp,
+                std::int64_t* fp) {
+    CUTSCORE_DISPATCH(block_sums(s, size, threads, threshold, tp, fp));
+}
 double average_precision(View<std::int64_t> s, std::int64_t tp, std::int64_t fp, double positives, int threads) {
     return CUTSCORE_DISPATCH(average_precision(s, tp, fp, positives, threads));
 }

@@ -110,6 +110,11 @@ Points precision_recall_points(View<std::int64_t> s, int threads) { return preci
 
 Points det_points(View<std::int64_t> s, int threads) { return det_of(s, threads); }
 
+void block_sums(View<std::int64_t> s, std::size_t size, int threads, double* threshold, std::int64_t* tp,
+                std::int64_t* fp) {
+    summed_blocks(s, size, threads, threshold, tp, fp);
+}
+
 double average_precision(View<std::int64_t> s, std::int64_t tp, std::int64_t fp, double positives, int threads) {
     return precision_of(s, tp, fp, positives, threads);
 }

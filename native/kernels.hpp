@@ -162,8 +162,9 @@ Points roc_points(View<std::int64_t>, bool corners_only, int threads);
 Points precision_recall_points(View<std::int64_t>, int threads);
 Points det_points(View<std::int64_t>, int threads);
 
-// What is flagged after each block of so many entries, of a part of a sweep before which tp[0] and fp[0] are.
-void block_sums(View<std::int64_t>, std::size_t size, std::int64_t* tp, std::int64_t* fp);
+// The first threshold of each block of so many entries; and what is flagged before the first and after each.
+void block_sums(View<std::int64_t>, std::size_t size, int threads, double* threshold, std::int64_t* tp,
+                std::int64_t* fp);
 
 // What a part of a sweep adds to the average precision; before it so many are flagged.
 double average_precision(View<std::int64_t>, std::int64_t tp, std::int64_t fp, double positives, int threads);

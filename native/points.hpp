@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <numeric>
 #include <vector>
 
 #include "kernels.hpp"
@@ -141,6 +142,30 @@ inline Points det_of(View<std::int64_t> s, int threads) {
         }
     });
     return out;
+}
+
+// What is flagged after each block, and its first threshold: threads add up blocks, then one adds these. Of
+// arrays in a file, as many blocks as a thread is at are in memory.
+inline void summed_blocks(View<std::int64_t> s, std::size_t size, int threads, double* threshold, std::int64_t* tp,
+                          std::int64_t* fp) {
+    const std::size_t blocks = (s.m + size - 1) / size, each = 256;
+    tp[0] = fp[0] = 0;
+    parallel((blocks + each - 1) / each, threads, [&](std::size_t part, int) {
+        const std::size_t from = part * each, to = std::min(from + each, blocks);
+        for (std::size_t b = from; b < to; ++b) {
+            const std::size_t first = b * size, end = std::min(first + size, s.m);
+            threshold[b] = s.threshold[first];
+            tp[b + 1] = std::accumulate(s.pos + first, s.pos + end, std::int64_t(0));
+            fp[b + 1] = std::accumulate(s.neg + first, s.neg + end, std::int64_t(0));
+        }
+        const std::size_t bytes = 8 * (std::min(to * size, s.m) - from * size);
+        for (const void* column : {static_cast<const void*>(s.threshold + from * size),
+                                   static_cast<const void*>(s.pos + from * size),
+                                   static_cast<const void*>(s.neg + from * size)})
+            cutscore::forget(column, bytes);
+    });
+    std::partial_sum(tp, tp + blocks + 1, tp);
+    std::partial_sum(fp, fp + blocks + 1, fp);
 }
 
 inline double precision_of(View<std::int64_t> s, std::int64_t tp, std::int64_t fp, double positives, int threads) {

@@ -190,10 +190,11 @@ void decide(View<std::int64_t> s, int threads) {
         CHECK((d.size == 1 || (d.x[d.size - 2] > 0 && d.y[1] > 0)));
     }
     std::vector<std::int64_t> every_tp(s.m / 7 + 2), every_fp(s.m / 7 + 2);
-    block_sums(s, 7, every_tp.data(), every_fp.data());
+    std::vector<double> every_first(s.m / 7 + 1);
+    block_sums(s, 7, threads, every_first.data(), every_tp.data(), every_fp.data());
     for (std::size_t b = 0; b < (s.m + 6) / 7; ++b) {
         const std::size_t end = std::min(s.m, 7 * (b + 1));
-        CHECK(every_tp[b + 1] == tp[end] && every_fp[b + 1] == fp[end]);
+        CHECK(every_tp[b + 1] == tp[end] && every_fp[b + 1] == fp[end] && every_first[b] == s.threshold[7 * b]);
     }
 
     std::vector<std::int64_t> pos(s.m), neg(s.m);

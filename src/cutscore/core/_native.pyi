@@ -170,8 +170,12 @@ def det_points(
     threshold: NDArray[float64], pos: NDArray[int64], neg: NDArray[int64], threads: int
 ) -> tuple[NDArray[float64], NDArray[float64], NDArray[float64]]: ...
 def block_sums(
-    pos: NDArray[int64], neg: NDArray[int64], size: int, tp: NDArray[int64], fp: NDArray[int64]
-) -> None: ...
+    threshold: NDArray[float64],
+    pos: NDArray[int64],
+    neg: NDArray[int64],
+    size: int,
+    threads: int,
+) -> tuple[NDArray[float64], NDArray[int64], NDArray[int64]]: ...
 def average_precision(
     pos: NDArray[int64], neg: NDArray[int64], tp: int, fp: int, positives: float, threads: int
 ) -> float: ...
