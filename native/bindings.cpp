@@ -440,21 +440,26 @@ NB_MODULE(_native, m) {
     bind_bootstrap("bootstrap_area", &cutscore::bootstrap_area);
     bind_bootstrap("bootstrap_precision", &cutscore::bootstrap_precision);
 
-    m.def("roc_points", [](const In<double>& threshold, const In<std::int64_t>& pos,
-                           const In<std::int64_t>& neg, bool corners_only, int threads) {
-        const auto s = view(threshold, pos, neg);
-        return writable(unlocked([&] { return cutscore::roc_points(s, corners_only, threads); }));
-    });
-    m.def("precision_recall_points", [](const In<double>& threshold, const In<std::int64_t>& pos,
-                                        const In<std::int64_t>& neg, int threads) {
-        const auto s = view(threshold, pos, neg);
-        return writable(unlocked([&] { return cutscore::precision_recall_points(s, threads); }));
-    });
-    m.def("det_points", [](const In<double>& threshold, const In<std::int64_t>& pos,
-                           const In<std::int64_t>& neg, int threads) {
-        const auto s = view(threshold, pos, neg);
-        return writable(unlocked([&] { return cutscore::det_points(s, threads); }));
-    });
+    m.def("roc_curve", [](const Column& score, const Column& label, double negative, double positive, int threads,
+                          bool finite, bool corners_only) {
+        const auto rows = make_rows(score, label, negative, positive, std::nullopt, threads, finite);
+        return writable(unlocked([&] { return cutscore::roc_curve(rows, corners_only); }));
+    }, "score"_a, "label"_a, "negative"_a, "positive"_a, "threads"_a, "finite"_a, "corners_only"_a);
+    m.def("precision_recall_curve", [](const Column& score, const Column& label, double negative, double positive,
+                                       int threads, bool finite) {
+        const auto rows = make_rows(score, label, negative, positive, std::nullopt, threads, finite);
+        return writable(unlocked([&] { return cutscore::precision_recall_curve(rows); }));
+    }, "score"_a, "label"_a, "negative"_a, "positive"_a, "threads"_a, "finite"_a);
+    m.def("det_curve", [](const Column& score, const Column& label, double negative, double positive, int threads,
+                          bool finite) {
+        const auto rows = make_rows(score, label, negative, positive, std::nullopt, threads, finite);
+        return writable(unlocked([&] { return cutscore::det_curve(rows); }));
+    }, "score"_a, "label"_a, "negative"_a, "positive"_a, "threads"_a, "finite"_a);
+    m.def("average_precision_of_rows", [](const Column& score, const Column& label, double negative, double positive,
+                                          int threads, bool finite) {
+        const auto rows = make_rows(score, label, negative, positive, std::nullopt, threads, finite);
+        return unlocked([&] { return cutscore::average_precision(rows); });
+    }, "score"_a, "label"_a, "negative"_a, "positive"_a, "threads"_a, "finite"_a);
     m.def("block_sums", [](const In<double>& threshold, const In<std::int64_t>& pos, const In<std::int64_t>& neg,
                            std::size_t size, int threads) {
         const auto s = view(threshold, pos, neg);

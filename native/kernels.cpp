@@ -104,11 +104,27 @@ std::uint64_t placement_sums(const Rows* rows, std::size_t k, bool wide, Wide* o
                 : multiplied<std::uint32_t, std::uint64_t>(rows, k, out);
 }
 
-Points roc_points(View<std::int64_t> s, bool corners_only, int threads) { return roc_of(s, corners_only, threads); }
+// curve(entries) of rows, whatever the type of their scores.
+template <class Curve>
+auto by_entries(const Rows& rows, Curve&& curve) {
+    return by_score(rows, [&]<class S>(S) { return curve_of_rows<S>(rows, curve); });
+}
 
-Points precision_recall_points(View<std::int64_t> s, int threads) { return precision_recall_of(s, threads); }
+Points roc_curve(const Rows& rows, bool corners_only) {
+    return by_entries(rows, [&](const auto& e) { return roc_of(e, corners_only, rows.threads); });
+}
 
-Points det_points(View<std::int64_t> s, int threads) { return det_of(s, threads); }
+Points precision_recall_curve(const Rows& rows) {
+    return by_entries(rows, [&](const auto& e) { return precision_recall_of(e, rows.threads); });
+}
+
+Points det_curve(const Rows& rows) {
+    return by_entries(rows, [&](const auto& e) { return det_of(e, rows.threads); });
+}
+
+double average_precision(const Rows& rows) {
+    return by_entries(rows, [&](const auto& e) { return precision_of(e, 0, 0, 0, rows.threads); });
+}
 
 void block_sums(View<std::int64_t> s, std::size_t size, int threads, double* threshold, std::int64_t* tp,
                 std::int64_t* fp) {
@@ -116,7 +132,7 @@ void block_sums(View<std::int64_t> s, std::size_t size, int threads, double* thr
 }
 
 double average_precision(View<std::int64_t> s, std::int64_t tp, std::int64_t fp, double positives, int threads) {
-    return precision_of(s, tp, fp, positives, threads);
+    return precision_of(EntriesOfSweep(s), tp, fp, positives, threads);
 }
 
 void look_up(const double* table, std::size_t m, const double* x, std::size_t n, bool level, int threads,

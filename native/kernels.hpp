@@ -156,11 +156,13 @@ std::pair<Wide, Wide> squared_placements(const std::int64_t* pos, const std::int
 // false alarm.
 struct Points {
     Buffer<double> x, y, threshold;
-    std::size_t size;  // of x and y
+    std::size_t size = 0;  // of x and y; 0 if there is no class that it is a share of
 };
-Points roc_points(View<std::int64_t>, bool corners_only, int threads);
-Points precision_recall_points(View<std::int64_t>, int threads);
-Points det_points(View<std::int64_t>, int threads);
+Points roc_curve(const Rows&, bool corners_only);
+Points precision_recall_curve(const Rows&);
+Points det_curve(const Rows&);
+// nan without positives.
+double average_precision(const Rows&);
 
 // The first threshold of each block of so many entries; and what is flagged before the first and after each.
 void block_sums(View<std::int64_t>, std::size_t size, int threads, double* threshold, std::int64_t* tp,

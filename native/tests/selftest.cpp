@@ -97,7 +97,8 @@ S any_nan() {
 }
 
 // The upper hull by its definition: a vertex has no chord over it, and none through it.
-void decide(View<std::int64_t> s, int threads) {
+void decide(const Rows& rows, View<std::int64_t> s) {
+    const int threads = rows.threads;
     const auto c = corners(s);
     const std::size_t size = c.cut.size();
     std::vector<std::int64_t> tp{0}, fp{0};
@@ -164,7 +165,8 @@ void decide(View<std::int64_t> s, int threads) {
     };
     if (tp.back() > 0) {
         CHECK(std::abs(average_precision(s, 0, 0, P, threads) - precision(s.pos, s.neg)) < 1e-12);
-        const auto p = precision_recall_points(s, threads);
+        CHECK(std::abs(average_precision(rows) - precision(s.pos, s.neg)) < 1e-12);
+        const auto p = precision_recall_curve(rows);
         CHECK(p.size == s.m + 1 && p.x[s.m] == 1 && p.y[s.m] == 0);
         for (std::size_t k = 0; k < s.m; ++k) {
             CHECK(p.threshold[s.m - 1 - k] == s.threshold[k] && p.y[s.m - 1 - k] == double(tp[k + 1]) / P);
@@ -173,7 +175,7 @@ void decide(View<std::int64_t> s, int threads) {
     }
     if (tp.back() > 0 && fp.back() > 0) {
         for (const bool corners_only : {false, true}) {
-            const auto r = roc_points(s, corners_only, threads);
+            const auto r = roc_curve(rows, corners_only);
             CHECK(r.x[0] == 0 && r.y[0] == 0 && r.threshold[0] == std::numeric_limits<double>::infinity());
             std::size_t i = 1;
             for (std::size_t k = 0; k < s.m; ++k) {
@@ -185,10 +187,20 @@ void decide(View<std::int64_t> s, int threads) {
             }
             CHECK(i == r.size);
         }
-        const auto d = det_points(s, threads);
+        const auto d = det_curve(rows);
         CHECK(d.size > 0 && d.x[d.size - 1] == 0 && d.y[0] == 0);
         CHECK((d.size == 1 || (d.x[d.size - 2] > 0 && d.y[1] > 0)));
+        std::size_t first = 0;
+        while (fp[first + 1] == 0) ++first;
+        for (std::size_t i = 0; i < d.size; ++i) {
+            const std::size_t cut = first + d.size - 1 - i;
+            CHECK(d.x[i] == double(fp[cut]) / N && d.y[i] == double(tp.back() - tp[cut]) / P);
+            CHECK(d.threshold[i] == (cut > 0 ? s.threshold[cut - 1] : std::numeric_limits<double>::infinity()));
+        }
+    } else {
+        CHECK(roc_curve(rows, true).size == 0 && det_curve(rows).size == 0);
     }
+    if (tp.back() == 0) CHECK(precision_recall_curve(rows).size == 0);
     std::vector<std::int64_t> every_tp(s.m / 7 + 2), every_fp(s.m / 7 + 2);
     std::vector<double> every_first(s.m / 7 + 1);
     block_sums(s, 7, threads, every_first.data(), every_tp.data(), every_fp.data());
@@ -507,12 +519,12 @@ void trial(std::size_t n, int shape, double share, int threads) {
     interrupted([&] { multiplied(rows, s, y); });
     interrupted([&] { grouped(rows, s, y); });
     interrupted([&] {
-        decide({masses.threshold.data(), masses.pos.data(), masses.neg.data(), masses.threshold.size()}, threads);
+        decide(rows, {masses.threshold.data(), masses.pos.data(), masses.neg.data(), masses.threshold.size()});
     });
     std::vector<double> sample;
     for (std::size_t i = 0; i < n; i += 1 + n / 500) sample.push_back(s[i]);
     streamed(rows, sample, n, masses);
-    decide({masses.threshold.data(), masses.pos.data(), masses.neg.data(), masses.threshold.size()}, threads);
+    decide(rows, {masses.threshold.data(), masses.pos.data(), masses.neg.data(), masses.threshold.size()});
     multiplied(rows, s, y);
     placed(rows, s, y, w);
     grouped(rows, s, y);

@@ -156,19 +156,39 @@ def forget(array: NDArray[Any]) -> None: ...
 def bootstrap_precision(
     pos: NDArray[int64], neg: NDArray[int64], first: int, n: int, seed: int, threads: int
 ) -> NDArray[float64]: ...
-def roc_points(
-    threshold: NDArray[float64],
-    pos: NDArray[int64],
-    neg: NDArray[int64],
-    corners_only: bool,
+def roc_curve(
+    score: _Column,
+    label: _Column,
+    negative: float,
+    positive: float,
     threads: int,
+    finite: bool,
+    corners_only: bool,
 ) -> tuple[NDArray[float64], NDArray[float64], NDArray[float64]]: ...
-def precision_recall_points(
-    threshold: NDArray[float64], pos: NDArray[int64], neg: NDArray[int64], threads: int
+def precision_recall_curve(
+    score: _Column,
+    label: _Column,
+    negative: float,
+    positive: float,
+    threads: int,
+    finite: bool,
 ) -> tuple[NDArray[float64], NDArray[float64], NDArray[float64]]: ...
-def det_points(
-    threshold: NDArray[float64], pos: NDArray[int64], neg: NDArray[int64], threads: int
+def det_curve(
+    score: _Column,
+    label: _Column,
+    negative: float,
+    positive: float,
+    threads: int,
+    finite: bool,
 ) -> tuple[NDArray[float64], NDArray[float64], NDArray[float64]]: ...
+def average_precision_of_rows(
+    score: _Column,
+    label: _Column,
+    negative: float,
+    positive: float,
+    threads: int,
+    finite: bool,
+) -> float: ...
 def block_sums(
     threshold: NDArray[float64],
     pos: NDArray[int64],

@@ -191,6 +191,8 @@ class Sweep(Frozen):
         """Every 256th cut."""
         size, m = Blocks.size, len(self)
         cut = np.append(np.arange(0, m, size), m)
+        tp: Masses
+        fp: Masses
         if not self.weighted:
             used = threads(m // 8)  # adding takes less time than sorting
             first, tp, fp = _native.block_sums(self.threshold, self.pos, self.neg, size, used)
