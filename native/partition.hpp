@@ -10,6 +10,10 @@
 #include <limits>
 #include <memory>
 
+#if defined(__x86_64__)
+#include <emmintrin.h>
+#endif
+
 #include "keymap.hpp"
 #include "keys.hpp"
 #include "parallel.hpp"
@@ -19,6 +23,25 @@
 namespace CUTSCORE_ISA {
 
 inline constexpr std::size_t line_bytes = 64;
+
+// Buckets of fewer bytes in all are written as they come. Of more, lines are collected first, and written past
+// the caches: there are none left that hold them until they are read again.
+inline constexpr std::size_t cached_bytes = std::size_t(32) << 20;
+
+inline void stream_line(void* to, const void* from) noexcept {
+#if defined(__x86_64__)
+    auto* t = static_cast<__m128i*>(to);
+    const auto* f = static_cast<const __m128i*>(from);
+    for (int i = 0; i < 4; ++i) _mm_stream_si128(t + i, _mm_load_si128(f + i));
+#else
+    std::memcpy(to, from, line_bytes);
+#endif
+}
+inline void stream_end() noexcept {
+#if defined(__x86_64__)
+    _mm_sfence();
+#endif
+}
 
 // Which bucket a key belongs to. Two buckets at either end take the keys outside the sampled range, one
 // for each sign: no bucket holds both signs, so that a key less its bucket's lowest one leaves the top
@@ -94,16 +117,19 @@ struct Chunks {
     static constexpr std::size_t chunk_bytes = std::max<std::size_t>(1024, 128 * sizeof(R));
     static constexpr std::size_t chunk_records = chunk_bytes / sizeof(R);
 
-    // How many records after the last one still fit its chunk; none if there is no chunk.
+    static constexpr std::size_t line_records = line_bytes / sizeof(R);
+
+    // How many records after the last one still fit its chunk, or another unit; none if there is no chunk.
+    template <std::size_t unit = chunk_bytes>
     static std::size_t left(const R* end) noexcept {
-        return (0 - reinterpret_cast<std::uintptr_t>(end)) % chunk_bytes / sizeof(R);
+        return (0 - reinterpret_cast<std::uintptr_t>(end)) % unit / sizeof(R);
     }
 };
 
 // Writes each row of a block to where the next record of its bucket goes, or to fresh(bucket, end) where the
-// last chunk is full. Chunks are long, so that this is rare: a branch that is taken once a cache line would
-// cost more than the writing.
-template <class S, class R, class Fresh>
+// last unit, a chunk or a line, is full. Chunks are long, so that this is rare: a branch that is taken once a
+// line costs as much as the writing.
+template <class S, std::size_t unit, class R, class Fresh>
 inline void deal_block(const Buckets<typename Keys<S>::Key>& buckets, const Block<S>& block, int n, R** end,
                        Fresh&& fresh) {
     using U = typename Keys<S>::Key;
@@ -116,7 +142,7 @@ inline void deal_block(const Buckets<typename Keys<S>::Key>& buckets, const Bloc
             if (block.weight[i] == 0) continue;
         const std::size_t b = bucket[i];
         R* to = end[b];
-        if (reinterpret_cast<std::uintptr_t>(to) % Chunks<R>::chunk_bytes == 0) to = fresh(b, to);
+        if (reinterpret_cast<std::uintptr_t>(to) % unit == 0) to = fresh(b, to);
         to->bits = bits[i];
         if constexpr (R::weighted) to->weight = block.weight[i];
         if constexpr (requires { to->row; }) to->row = U(block.first + i);
@@ -242,10 +268,39 @@ class Partition {
             return at(unused++);
         };
         Reader<S> reader(rows, faults);
-        parts_.blocks(part, faults, [&](std::int64_t first, int n) {
-            deal_block<S>(buckets_, reader.read(first, n), n, end.data(), fresh);
-        });
+        if (pool_.size() * sizeof(R) <= cached_bytes)
+            parts_.blocks(part, faults, [&](std::int64_t first, int n) {
+                deal_block<S, Chunks<R>::chunk_bytes>(buckets_, reader.read(first, n), n, end.data(), fresh);
+            });
+        else
+            deal_by_line(reader, part, faults, end.data(), fresh);
         for (std::size_t b = 0; b < buckets(); ++b) runs[b].count -= Chunks<R>::left(end[b]);
+    }
+
+    // The same by way of a line for each bucket; `end` is the last record of a chunk as before.
+    template <class Fresh>
+    void deal_by_line(Reader<S>& reader, std::size_t part, Faults& faults, R** end, Fresh&& fresh) {
+        constexpr std::size_t line_records = Chunks<R>::line_records;
+        Buffer<R> lines(buckets() * line_records);
+        Buffer<R*> at(buckets());
+        std::fill_n(at.data(), buckets(), nullptr);
+        const auto flush = [&](std::size_t b, const R* full) [[gnu::noinline]] {
+            R* const line = lines.data() + b * line_records;
+            if (full) {
+                if (Chunks<R>::left(end[b]) == 0) end[b] = fresh(b, end[b]);
+                stream_line(end[b], line);
+                end[b] += line_records;
+            }
+            return line;
+        };
+        parts_.blocks(part, faults, [&](std::int64_t first, int n) {
+            deal_block<S, line_bytes>(buckets_, reader.read(first, n), n, at.data(), flush);
+        });
+        for (std::size_t b = 0; b < buckets(); ++b) {
+            flush(b, at[b]);
+            end[b] -= Chunks<R>::template left<line_bytes>(at[b]);
+        }
+        stream_end();
     }
 
     Buckets<U> buckets_;

@@ -282,7 +282,8 @@ double precision_of(const Source& source, std::int64_t tp, std::int64_t fp, doub
         for (std::size_t k = 0; k < s.m; ++k) {  // without positives it is 0: a branch would cost more
             hit += s.pos[k];
             flagged += s.pos[k] + s.neg[k];
-            sum.add(double(s.pos[k]) / positives * (double(hit) / double(flagged)));
+            const auto precision = double(hit) / double(std::max<std::int64_t>(flagged, 1));
+            sum.add(double(s.pos[k]) / positives * precision);
         }
         part[std::size_t(&own - all.data())] = sum.total();
     });

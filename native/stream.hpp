@@ -71,7 +71,8 @@ class Dealt {
             const int n = int(std::min<std::int64_t>(block_rows, rows.n - first));
             const Block<S> block = reader.read(first, n);
             faults.raise();
-            deal_block<S>(buckets_, block, n, end_.data(), [&](std::size_t b, R* full) { return fresh(b, full); });
+            deal_block<S, Chunks<R>::chunk_bytes>(buckets_, block, n, end_.data(),
+                                                  [&](std::size_t b, R* full) { return fresh(b, full); });
         }
     }
 

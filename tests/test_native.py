@@ -254,6 +254,24 @@ def test_few_scores_are_counted(dtype: type, distinct: int) -> None:
                 assert_array_equal(a, b)
 
 
+@pytest.mark.parametrize(("n", "weighted"), [(5_000_000, False), (2_500_000, True)])
+def test_more_rows_than_caches_hold(n: int, weighted: bool) -> None:
+    """Buckets of more than 32 MiB are written a line at a time."""
+    rng = np.random.default_rng(0)
+    score, y = rng.permutation(n).astype(np.float64), rng.integers(0, 2, n).astype(np.uint8)
+    w = rng.integers(0, 4, n).astype(np.float64)
+    order = score.argsort()[::-1]
+    if weighted:
+        found = _native.weighted_sweep(score, y, 0, 1, w, 2)
+        order = order[w[order] > 0]
+    else:
+        found = _native.sweep(score, y, 0, 1, 2)
+        w[:] = 1
+    one = w[order] * y[order]
+    for a, b in zip(found, (score[order], one, w[order] - one), strict=True):
+        assert_array_equal(a, b)
+
+
 def test_faults_among_few_scores() -> None:
     y, score = np.zeros(140_000, np.uint8), np.ones(140_000)
     y[::2] = 1
