@@ -388,12 +388,6 @@ NB_MODULE(_native, m) {
         unlocked([&] { cutscore::group_areas(rows, group.data(), groups, pos.data(), neg.data(), area.data()); });
         return std::make_tuple(hand_over(std::move(pos)), hand_over(std::move(neg)), hand_over(std::move(area)));
     });
-    m.def("placements", [](const Column& score, const Column& label, double negative, double positive,
-                           int threads, const InOut<std::int64_t>& out) {
-        const auto rows = make_rows(score, label, negative, positive, std::nullopt, threads);
-        same_length(score.shape(0), out.shape(0));
-        unlocked([&] { cutscore::placements(rows, out.data()); });
-    });
     m.def("weighted_placements", [](const Column& score, const Column& label, double negative,
                                     double positive, const In<double>& weight, int threads,
                                     const InOut<double>& out) {
@@ -403,18 +397,18 @@ NB_MODULE(_native, m) {
         rows.weight = {weight.data(), sizeof(double), cutscore::Kind::f64};
         unlocked([&] { cutscore::weighted_placements(rows, out.data()); });
     });
-    m.def("placement_products", [](const In<bool>& positive,
-                                   const nb::ndarray<const std::int64_t, nb::ndim<2>, nb::device::cpu, nb::c_contig>& v,
-                                   std::uint64_t most, int threads) {
-        const std::size_t k = v.shape(0), n = v.shape(1);
-        same_length(n, positive.shape(0));
+    m.def("placement_sums", [](const std::vector<Column>& scores, const Column& label, double negative,
+                               double positive, int threads, bool wide) {
+        std::vector<cutscore::Rows> rows;
+        for (const Column& score : scores)
+            rows.push_back(make_rows(score, label, negative, positive, std::nullopt, threads));
+        if (rows.empty()) throw nb::value_error("there are no scores");
+        const std::size_t k = rows.size();
         std::vector<cutscore::Wide> sums(k * (k + 1) + 2 * k);
-        unlocked([&] {
-            cutscore::placement_products(positive.data(), v.data(), k, n, most, threads, sums.data());
-        });
+        const auto positives = unlocked([&] { return cutscore::placement_sums(rows.data(), k, wide, sums.data()); });
         nb::list out;
         for (const cutscore::Wide sum : sums) out.append(python_int(sum));
-        return out;
+        return std::make_tuple(positives, out);
     });
     m.def("forget", [](const Column& array) {
         if (array.shape(0) > 0 && array.stride(0) == 1)
@@ -447,28 +441,37 @@ NB_MODULE(_native, m) {
     bind_bootstrap("bootstrap_area", &cutscore::bootstrap_area);
     bind_bootstrap("bootstrap_precision", &cutscore::bootstrap_precision);
 
-    m.def("roc_points", [](const In<double>& threshold, const In<std::int64_t>& pos,
-                           const In<std::int64_t>& neg, bool corners_only, int threads) {
+    m.def("roc_curve", [](const Column& score, const Column& label, double negative, double positive, int threads,
+                          bool finite, bool corners_only) {
+        const auto rows = make_rows(score, label, negative, positive, std::nullopt, threads, finite);
+        return writable(unlocked([&] { return cutscore::roc_curve(rows, corners_only); }));
+    }, "score"_a, "label"_a, "negative"_a, "positive"_a, "threads"_a, "finite"_a, "corners_only"_a);
+    m.def("precision_recall_curve", [](const Column& score, const Column& label, double negative, double positive,
+                                       int threads, bool finite) {
+        const auto rows = make_rows(score, label, negative, positive, std::nullopt, threads, finite);
+        return writable(unlocked([&] { return cutscore::precision_recall_curve(rows); }));
+    }, "score"_a, "label"_a, "negative"_a, "positive"_a, "threads"_a, "finite"_a);
+    m.def("det_curve", [](const Column& score, const Column& label, double negative, double positive, int threads,
+                          bool finite) {
+        const auto rows = make_rows(score, label, negative, positive, std::nullopt, threads, finite);
+        return writable(unlocked([&] { return cutscore::det_curve(rows); }));
+    }, "score"_a, "label"_a, "negative"_a, "positive"_a, "threads"_a, "finite"_a);
+    m.def("average_precision_of_rows", [](const Column& score, const Column& label, double negative, double positive,
+                                          int threads, bool finite) {
+        const auto rows = make_rows(score, label, negative, positive, std::nullopt, threads, finite);
+        return unlocked([&] { return cutscore::average_precision(rows); });
+    }, "score"_a, "label"_a, "negative"_a, "positive"_a, "threads"_a, "finite"_a);
+    m.def("block_sums", [](const In<double>& threshold, const In<std::int64_t>& pos, const In<std::int64_t>& neg,
+                           std::size_t size, int threads) {
         const auto s = view(threshold, pos, neg);
-        return writable(unlocked([&] { return cutscore::roc_points(s, corners_only, threads); }));
-    });
-    m.def("precision_recall_points", [](const In<double>& threshold, const In<std::int64_t>& pos,
-                                        const In<std::int64_t>& neg, int threads) {
-        const auto s = view(threshold, pos, neg);
-        return writable(unlocked([&] { return cutscore::precision_recall_points(s, threads); }));
-    });
-    m.def("det_points", [](const In<double>& threshold, const In<std::int64_t>& pos,
-                           const In<std::int64_t>& neg, int threads) {
-        const auto s = view(threshold, pos, neg);
-        return writable(unlocked([&] { return cutscore::det_points(s, threads); }));
-    });
-    m.def("block_sums", [](const In<std::int64_t>& pos, const In<std::int64_t>& neg, std::size_t size,
-                           const InOut<std::int64_t>& tp, const InOut<std::int64_t>& fp) {
-        same_length(pos.shape(0), neg.shape(0));
-        same_length(tp.shape(0), fp.shape(0));
-        if (size < 1 || tp.shape(0) != (pos.shape(0) + size - 1) / size + 1)
-            throw nb::value_error("there must be one sum after each block, and one before");
-        cutscore::block_sums({nullptr, pos.data(), neg.data(), pos.shape(0)}, size, tp.data(), fp.data());
+        const std::size_t blocks = (s.m + size - 1) / size;
+        cutscore::Buffer<double> first(blocks);
+        cutscore::Buffer<std::int64_t> tp(blocks + 1), fp(blocks + 1);
+        unlocked([&] {
+            cutscore::block_sums(s, size, threads, first.data(), tp.data(), fp.data());
+            return 0;
+        });
+        return std::make_tuple(hand_over(std::move(first)), hand_over(std::move(tp)), hand_over(std::move(fp)));
     });
     m.def("average_precision", [](const In<std::int64_t>& pos, const In<std::int64_t>& neg, std::int64_t tp,
                                   std::int64_t fp, double positives, int threads) {

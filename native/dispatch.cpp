@@ -22,13 +22,13 @@ namespace cutscore {
     void bin(const Rows&, int, std::int64_t*, std::int64_t*);             \
     void weighted_bin(const Rows&, int, double*, double*);               \
     void group_areas(const Rows&, const std::int64_t*, std::size_t, std::int64_t*, std::int64_t*, double*); \
-    void placements(const Rows&, std::int64_t*);                          \
     void weighted_placements(const Rows&, double*);                       \
-    void placement_products(const bool*, const std::int64_t*, std::size_t, std::size_t, std::uint64_t, int, \
-                            Wide*);                                       \
-    Points roc_points(View<std::int64_t>, bool, int);                     \
-    Points precision_recall_points(View<std::int64_t>, int);              \
-    Points det_points(View<std::int64_t>, int);                           \
+    std::uint64_t placement_sums(const Rows*, std::size_t, bool, Wide*);  \
+    Points roc_curve(const Rows&, bool);                                  \
+    Points precision_recall_curve(const Rows&);                           \
+    Points det_curve(const Rows&);                                        \
+    double average_precision(const Rows&);                                \
+    void block_sums(View<std::int64_t>, std::size_t, int, double*, std::int64_t*, std::int64_t*); \
     double average_precision(View<std::int64_t>, std::int64_t, std::int64_t, double, int); \
     void look_up(const double*, std::size_t, const double*, std::size_t, bool, int, std::int64_t*); \
     void bootstrap_area(View<std::int64_t>, std::uint64_t, int, std::size_t, std::size_t, double*); \
@@ -83,19 +83,18 @@ void group_areas(const Rows& r, const std::int64_t* group, std::size_t groups, s
                  std::int64_t* neg, double* area) {
     CUTSCORE_DISPATCH(group_areas(r, group, groups, pos, neg, area));
 }
-void placements(const Rows& r, std::int64_t* out) { CUTSCORE_DISPATCH(placements(r, out)); }
 void weighted_placements(const Rows& r, double* out) { CUTSCORE_DISPATCH(weighted_placements(r, out)); }
-void placement_products(const bool* positive, const std::int64_t* v, std::size_t k, std::size_t n,
-                        std::uint64_t most, int threads, Wide* out) {
-    CUTSCORE_DISPATCH(placement_products(positive, v, k, n, most, threads, out));
+std::uint64_t placement_sums(const Rows* rows, std::size_t k, bool wide, Wide* out) {
+    return CUTSCORE_DISPATCH(placement_sums(rows, k, wide, out));
 }
-Points roc_points(View<std::int64_t> s, bool corners_only, int threads) {
-    return CUTSCORE_DISPATCH(roc_points(s, corners_only, threads));
+Points roc_curve(const Rows& r, bool corners_only) { return CUTSCORE_DISPATCH(roc_curve(r, corners_only)); }
+Points precision_recall_curve(const Rows& r) { return CUTSCORE_DISPATCH(precision_recall_curve(r)); }
+Points det_curve(const Rows& r) { return CUTSCORE_DISPATCH(det_curve(r)); }
+double average_precision(const Rows& r) { return CUTSCORE_DISPATCH(average_precision(r)); }
+void block_sums(View<std::int64_t> s, std::size_t size, int threads, double* threshold, std::int64_t* tp,
+                std::int64_t* fp) {
+    CUTSCORE_DISPATCH(block_sums(s, size, threads, threshold, tp, fp));
 }
-Points precision_recall_points(View<std::int64_t> s, int threads) {
-    return CUTSCORE_DISPATCH(precision_recall_points(s, threads));
-}
-Points det_points(View<std::int64_t> s, int threads) { return CUTSCORE_DISPATCH(det_points(s, threads)); }
 double average_precision(View<std::int64_t> s, std::int64_t tp, std::int64_t fp, double positives, int threads) {
     return CUTSCORE_DISPATCH(average_precision(s, tp, fp, positives, threads));
 }

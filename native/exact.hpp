@@ -194,47 +194,75 @@ AreaOf<R> exact_area(const Rows& rows) {
     return total;
 }
 
+// All rows in buckets, each sorted where it lies.
 template <class S, class R>
-Masses<MassOf<R>> exact_sweep(const Rows& rows) {
+class SortedRows {
+   public:
     using Mass = MassOf<R>;
-    const Partition<S, R> partition(rows);
-    const std::size_t buckets = partition.buckets();
-    Buffer<std::size_t> distinct(buckets), start(buckets);
 
-    // Sort every bucket where it lies and count its distinct scores ...
-    each_bucket<R>(buckets, rows.threads, [&](std::size_t b, Scratch<R>& scratch) {
-        const Glance<R> g = glance(partition, b);
-        distinct[b] = g.n > 0;
-        if (g.n == 0 || g.low == g.high) return;
-        const R* a = sorted_bucket(partition, b, g, scratch);
-        std::size_t changes = 0;
-        for (std::size_t i = 1; i < g.n; ++i) changes += key(a[i]) != key(a[i - 1]);
-        distinct[b] += changes;
-        partition.pieces(b, [&](R* r, std::size_t n) {
-            std::memcpy(r, a, n * sizeof(R));
-            a += n;
+    explicit SortedRows(const Rows& rows)
+        : partition_(rows), distinct_(buckets()), start_(buckets()), highest_(buckets()), all_(buckets()) {
+        each_bucket<R>(buckets(), rows.threads, [&](std::size_t b, Scratch<R>& scratch) {
+            const Glance<R> g = glance(partition_, b);
+            distinct_[b] = g.n > 0;
+            highest_[b] = all_[b] = {};
+            if constexpr (!R::weighted)
+                all_[b] = {MassOf<R>(g.positives), MassOf<R>(g.n - g.positives)};
+            if (g.n == 0) return;
+            if (g.low == g.high)
+                return partition_.pieces(b, [&](const R* r, std::size_t n) { highest_[b].add(r, n); });
+            const R* a = sorted_bucket(partition_, b, g, scratch);
+            std::size_t changes = 0, top = g.n;
+            for (std::size_t i = 1; i < g.n; ++i) changes += key(a[i]) != key(a[i - 1]);
+            while (top > 0 && key(a[top - 1]) == g.high) --top;
+            distinct_[b] += changes;
+            highest_[b].add(a + top, g.n - top);
+            partition_.pieces(b, [&](R* r, std::size_t n) {
+                std::memcpy(r, a, n * sizeof(R));
+                a += n;
+            });
         });
-    });
-
-    // ... so that each knows its place in the arrays, the highest bucket first.
-    std::size_t m = 0;
-    for (std::size_t b = buckets; b-- > 0;) {
-        start[b] = m;
-        m += distinct[b];
+        // So that each knows its place among all, the highest bucket first.
+        for (std::size_t b = buckets(); b-- > 0;) {
+            start_[b] = size_;
+            size_ += distinct_[b];
+        }
     }
-    Masses<Mass> out{Buffer<double>(m), Buffer<Mass>(m), Buffer<Mass>(m), Buffer<double>(0)};
-    parallel(buckets, rows.threads, [&](std::size_t b, int) {
-        std::size_t at = start[b] + distinct[b];
+
+    std::size_t buckets() const noexcept { return partition_.buckets(); }
+    // Distinct scores: of all rows, and of a bucket, before which there are `start`.
+    std::size_t size() const noexcept { return size_; }
+    std::size_t size(std::size_t b) const noexcept { return distinct_[b]; }
+    std::size_t start(std::size_t b) const noexcept { return start_[b]; }
+    // The mass at the highest score of a bucket, and of counts that of the whole bucket.
+    const Tied<R>& highest(std::size_t b) const noexcept { return highest_[b]; }
+    const Tied<R>& all(std::size_t b) const noexcept { return all_[b]; }
+
+    // Writes those of a bucket, descending, and the masses there.
+    void entries(std::size_t b, double* threshold, Mass* pos, Mass* neg) const {
+        std::size_t at = distinct_[b];
+        if constexpr (!R::weighted)
+            if (at == std::size_t(all_[b].pos + all_[b].neg)) {  // no ties: no branch that depends on the rows
+                const auto low = partition_.low(b);
+                partition_.pieces(b, [&](const R* r, std::size_t n) {
+                    at -= n;
+                    for (std::size_t i = 0; i < n; ++i)
+                        threshold[at + i] = double(Keys<S>::score(key(r[n - 1 - i]) + low));
+                    for (std::size_t i = 0; i < n; ++i) pos[at + i] = r[n - 1 - i].bits & 1;
+                    for (std::size_t i = 0; i < n; ++i) neg[at + i] = ~r[n - 1 - i].bits & 1;
+                });
+                return;
+            }
         bool open = false;
         typename R::Key current = 0;
         Tied<R> tied;
         const auto close = [&] {
             --at;
-            out.threshold[at] = double(Keys<S>::score(current + partition.low(b)));
-            out.pos[at] = tied.pos;
-            out.neg[at] = tied.neg;
+            threshold[at] = double(Keys<S>::score(current + partition_.low(b)));
+            pos[at] = tied.pos;
+            neg[at] = tied.neg;
         };
-        partition.pieces(b, [&](const R* r, std::size_t n) {
+        partition_.pieces(b, [&](const R* r, std::size_t n) {
             for (std::size_t i = 0; i < n; ++i) {
                 if (!open || key(r[i]) != current) {
                     if (open) close();
@@ -246,6 +274,24 @@ Masses<MassOf<R>> exact_sweep(const Rows& rows) {
             }
         });
         if (open) close();
+    }
+
+   private:
+    Partition<S, R> partition_;
+    Buffer<std::size_t> distinct_, start_;
+    Buffer<Tied<R>> highest_, all_;
+    std::size_t size_ = 0;
+};
+
+template <class S, class R>
+Masses<MassOf<R>> exact_sweep(const Rows& rows) {
+    using Mass = MassOf<R>;
+    const SortedRows<S, R> sorted(rows);
+    const std::size_t m = sorted.size();
+    Masses<Mass> out{Buffer<double>(m), Buffer<Mass>(m), Buffer<Mass>(m), Buffer<double>(0)};
+    parallel(sorted.buckets(), rows.threads, [&](std::size_t b, int) {
+        const std::size_t at = sorted.start(b);
+        sorted.entries(b, out.threshold.data() + at, out.pos.data() + at, out.neg.data() + at);
     });
     return out;
 }

@@ -95,30 +95,44 @@ void group_areas(const Rows& rows, const std::int64_t* group, std::size_t groups
     by_score(rows, [&]<class S>(S) { areas_of_groups<S>(rows, group, groups, pos, neg, area); });
 }
 
-void placements(const Rows& rows, std::int64_t* out) {
-    by_score(rows, [&]<class S>(S) { placed<S>(rows, out); });
-}
-
 void weighted_placements(const Rows& rows, double* out) {
-    by_score(rows, [&]<class S>(S) { placed<S>(rows, out); });
+    by_score(rows, [&]<class S>(S) { placed<S, double>(rows, out); });
 }
 
-void placement_products(const bool* positive, const std::int64_t* v, std::size_t k, std::size_t n,
-                        std::uint64_t most, int threads, Wide* out) {
-    if (most < 1 << 27)
-        multiplied<std::uint32_t, std::uint64_t>(positive, v, k, n, threads, out);
-    else
-        multiplied<std::uint64_t, Wide>(positive, v, k, n, threads, out);
+std::uint64_t placement_sums(const Rows* rows, std::size_t k, bool wide, Wide* out) {
+    return wide ? multiplied<std::uint64_t, Wide>(rows, k, out)
+                : multiplied<std::uint32_t, std::uint64_t>(rows, k, out);
 }
 
-Points roc_points(View<std::int64_t> s, bool corners_only, int threads) { return roc_of(s, corners_only, threads); }
+// curve(entries) of rows, whatever the type of their scores.
+template <class Curve>
+auto by_entries(const Rows& rows, Curve&& curve) {
+    return by_score(rows, [&]<class S>(S) { return curve_of_rows<S>(rows, curve); });
+}
 
-Points precision_recall_points(View<std::int64_t> s, int threads) { return precision_recall_of(s, threads); }
+Points roc_curve(const Rows& rows, bool corners_only) {
+    return by_entries(rows, [&](const auto& e) { return roc_of(e, corners_only, rows.threads); });
+}
 
-Points det_points(View<std::int64_t> s, int threads) { return det_of(s, threads); }
+Points precision_recall_curve(const Rows& rows) {
+    return by_entries(rows, [&](const auto& e) { return precision_recall_of(e, rows.threads); });
+}
+
+Points det_curve(const Rows& rows) {
+    return by_entries(rows, [&](const auto& e) { return det_of(e, rows.threads); });
+}
+
+double average_precision(const Rows& rows) {
+    return by_entries(rows, [&](const auto& e) { return precision_of(e, 0, 0, 0, rows.threads); });
+}
+
+void block_sums(View<std::int64_t> s, std::size_t size, int threads, double* threshold, std::int64_t* tp,
+                std::int64_t* fp) {
+    summed_blocks(s, size, threads, threshold, tp, fp);
+}
 
 double average_precision(View<std::int64_t> s, std::int64_t tp, std::int64_t fp, double positives, int threads) {
-    return precision_of(s, tp, fp, positives, threads);
+    return precision_of(EntriesOfSweep(s), tp, fp, positives, threads);
 }
 
 void look_up(const double* table, std::size_t m, const double* x, std::size_t n, bool level, int threads,

@@ -156,14 +156,17 @@ std::pair<Wide, Wide> squared_placements(const std::int64_t* pos, const std::int
 // false alarm.
 struct Points {
     Buffer<double> x, y, threshold;
-    std::size_t size;  // of x and y
+    std::size_t size = 0;  // of x and y; 0 if there is no class that it is a share of
 };
-Points roc_points(View<std::int64_t>, bool corners_only, int threads);
-Points precision_recall_points(View<std::int64_t>, int threads);
-Points det_points(View<std::int64_t>, int threads);
+Points roc_curve(const Rows&, bool corners_only);
+Points precision_recall_curve(const Rows&);
+Points det_curve(const Rows&);
+// nan without positives.
+double average_precision(const Rows&);
 
-// What is flagged after each block of so many entries, of a part of a sweep before which tp[0] and fp[0] are.
-void block_sums(View<std::int64_t>, std::size_t size, std::int64_t* tp, std::int64_t* fp);
+// The first threshold of each block of so many entries; and what is flagged before the first and after each.
+void block_sums(View<std::int64_t>, std::size_t size, int threads, double* threshold, std::int64_t* tp,
+                std::int64_t* fp);
 
 // What a part of a sweep adds to the average precision; before it so many are flagged.
 double average_precision(View<std::int64_t>, std::int64_t tp, std::int64_t fp, double positives, int threads);
@@ -173,15 +176,13 @@ double average_precision(View<std::int64_t>, std::int64_t tp, std::int64_t fp, d
 void group_areas(const Rows&, const std::int64_t* group, std::size_t groups, std::int64_t* pos, std::int64_t* neg,
                  double* area);
 
-// For each row, twice its placement among the other class: twice the mass of negatives below a positive, or of
-// positives above a negative, and once that of the same score. By weight if rows have one, all float64 in a
-// row; then of type double.
-void placements(const Rows&, std::int64_t* out);
+// For each row, twice its placement among the other class: twice the weight of negatives below a positive, or
+// of positives above a negative, and once that of the same score. Weights are float64, all in a row.
 void weighted_placements(const Rows&, double* out);
-// Of k scores' placements, a line of n for each: for the positives, then for the negatives, and each score in
-// turn, their sum and the sums of their products with those of each score up to itself. None is above `most`.
-void placement_products(const bool* positive, const std::int64_t* v, std::size_t k, std::size_t n,
-                        std::uint64_t most, int threads, Wide* out);
+// Of k scores of the same rows without weights: for the positives, then for the negatives, and each score in
+// turn, the sum of such placements, by number, and the sums of their products with those of each score up to
+// itself. The number of positives. Of 2^26 rows or more, `wide`: products of a block need 128 bits.
+std::uint64_t placement_sums(const Rows*, std::size_t k, bool wide, Wide* out);
 
 // For each of n values, how many of the m entries of an ascending table are less; if `level`, not more.
 void look_up(const double* table, std::size_t m, const double* x, std::size_t n, bool level, int threads,

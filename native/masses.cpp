@@ -138,17 +138,4 @@ std::pair<Wide, Wide> squared_placements(const std::int64_t* pos, const std::int
     return {of_pos, of_neg};
 }
 
-void block_sums(View<std::int64_t> s, std::size_t size, std::int64_t* tp, std::int64_t* fp) {
-    for (std::size_t first = 0; first < s.m; first += size) {
-        std::int64_t pos = 0, neg = 0;
-        for (std::size_t k = first; k < std::min(first + size, s.m); ++k) {
-            pos += s.pos[k];
-            neg += s.neg[k];
-        }
-        tp[1] = tp[0] + pos;
-        fp[1] = fp[0] + neg;
-        ++tp, ++fp;
-    }
-}
-
 }  // namespace cutscore

@@ -24,10 +24,10 @@ namespace CUTSCORE_ISA {
 
 inline constexpr std::size_t line_bytes = 64;
 
-// Buckets of fewer bytes in all are still in the cache when they are read again.
-inline constexpr std::size_t cached_bytes = std::size_t(4) << 20;
+// Buckets of fewer bytes in all are written as they come. Of more, lines are collected first, and written past
+// the caches: there are none left that hold them until they are read again.
+inline constexpr std::size_t cached_bytes = std::size_t(32) << 20;
 
-// Writes one cache line past the caches: buckets are read again much later.
 inline void stream_line(void* to, const void* from) noexcept {
 #if defined(__x86_64__)
     auto* t = static_cast<__m128i*>(to);
@@ -84,6 +84,12 @@ class Buckets {
     void of(const U* key, const std::uint8_t* label, int n, std::uint16_t* bucket,
             U* bits) const noexcept {
         const auto cells = map_.cells();
+        if (cells.high == 0) {  // no sample: the signs are apart, and nothing else
+            constexpr int sign = std::numeric_limits<U>::digits - 1;
+            for (int i = 0; i < n; ++i) bucket[i] = std::uint16_t((key[i] >> sign) * (count_ - 1));
+            for (int i = 0; i < n; ++i) bits[i] = key[i] << 1 | label[i];
+            return;
+        }
         const std::uint16_t* bucket_of = bucket_.data();
         const U* low = low_.data();
         std::uint32_t cell[block_rows];
@@ -105,22 +111,28 @@ class Buckets {
     std::size_t count_;
 };
 
-// How records lie in memory: in chunks that are written a cache line at a time.
+// How the records of a bucket lie in memory: in chunks, at multiples of their size.
 template <class R>
 struct Chunks {
-    static constexpr std::size_t line_records = line_bytes / sizeof(R);
     static constexpr std::size_t chunk_bytes = std::max<std::size_t>(1024, 128 * sizeof(R));
     static constexpr std::size_t chunk_records = chunk_bytes / sizeof(R);
-    static constexpr std::uint32_t chunk_lines = chunk_bytes / line_bytes;
+
+    static constexpr std::size_t line_records = line_bytes / sizeof(R);
+
+    // How many records after the last one still fit its chunk, or another unit; none if there is no chunk.
+    template <std::size_t unit = chunk_bytes>
+    static std::size_t left(const R* end) noexcept {
+        return (0 - reinterpret_cast<std::uintptr_t>(end)) % unit / sizeof(R);
+    }
 };
 
-// Deals the rows of a block into the lines of their buckets, of which `count` have come so far. Calls
-// flush(bucket, number of the last record) for each line that is full.
-template <class S, class R, class Flush>
-inline void deal_block(const Buckets<typename Keys<S>::Key>& buckets, const Block<S>& block, int n,
-                       std::uint32_t* count, R* lines, Flush&& flush) {
+// Writes each row of a block to where the next record of its bucket goes, or to fresh(bucket, end) where the
+// last unit, a chunk or a line, is full. Chunks are long, so that this is rare: a branch that is taken once a
+// line costs as much as the writing.
+template <class S, std::size_t unit, class R, class Fresh>
+inline void deal_block(const Buckets<typename Keys<S>::Key>& buckets, const Block<S>& block, int n, R** end,
+                       Fresh&& fresh) {
     using U = typename Keys<S>::Key;
-    constexpr std::size_t line_records = Chunks<R>::line_records;
     U keys[block_rows], bits[block_rows];
     std::uint16_t bucket[block_rows];
     for (int i = 0; i < n; ++i) keys[i] = Keys<S>::of(block.score[i]);
@@ -129,12 +141,12 @@ inline void deal_block(const Buckets<typename Keys<S>::Key>& buckets, const Bloc
         if constexpr (R::weighted)
             if (block.weight[i] == 0) continue;
         const std::size_t b = bucket[i];
-        const std::uint32_t c = count[b]++;
-        R& r = lines[b * line_records + c % line_records];
-        r.bits = bits[i];
-        if constexpr (R::weighted) r.weight = block.weight[i];
-        if constexpr (requires { r.row; }) r.row = U(block.first + i);
-        if (c % line_records == line_records - 1) flush(b, c);
+        R* to = end[b];
+        if (reinterpret_cast<std::uintptr_t>(to) % unit == 0) to = fresh(b, to);
+        to->bits = bits[i];
+        if constexpr (R::weighted) to->weight = block.weight[i];
+        if constexpr (requires { to->row; }) to->row = U(block.first + i);
+        end[b] = to + 1;
     }
 }
 
@@ -200,21 +212,11 @@ class Partition {
     }
 
    private:
-    static constexpr std::size_t line_records = Chunks<R>::line_records;
     static constexpr std::size_t chunk_records = Chunks<R>::chunk_records;
 
     struct Run {
         std::size_t count, head;
     };
-    // The lines that one worker is filling, and where the current part's full ones go.
-    struct Lines {
-        explicit Lines(std::size_t buckets)
-            : records(buckets * line_records), count(buckets), chunk(buckets) {}
-        Buffer<R> records;
-        Buffer<std::uint32_t> count;
-        Buffer<std::uint32_t> chunk;
-    };
-
     // Buckets of 2048 to 8192 rows, as long as that makes no more than 4096 of them: their lines have
     // to stay in the cache, too.
     static std::size_t wanted(std::int64_t n) noexcept {
@@ -232,15 +234,11 @@ class Partition {
           runs_(parts_.count * buckets_.count()) {
         const std::size_t chunks = (std::size_t(rows.n) + chunk_records - 1) / chunk_records +
                                    parts_.count * (buckets_.count() + 1);
-        pool_ = Buffer<R>(chunks * chunk_records);
+        pool_ = Buffer<R>((chunks + 1) * chunk_records);
+        first_ = pool_.data() + Chunks<R>::left(pool_.data());
         next_ = Buffer<std::uint32_t>(chunks);
-        const int workers = int(std::min<std::size_t>(parts_.count, std::size_t(rows.threads)));
-        auto lines = std::make_unique<std::unique_ptr<Lines>[]>(std::size_t(workers));
-        for (int w = 0; w < workers; ++w) lines[std::size_t(w)] = std::make_unique<Lines>(buckets());
         Faults faults;
-        parallel(parts_.count, rows.threads, [&](std::size_t part, int worker) {
-            deal(rows, part, *lines[std::size_t(worker)], faults);
-        });
+        parallel(parts_.count, rows.threads, [&](std::size_t part, int) { deal(rows, part, faults); });
         faults.raise();
     }
 
@@ -253,39 +251,54 @@ class Partition {
     Run& run(std::size_t part, std::size_t bucket) const noexcept {
         return runs_[part * buckets() + bucket];
     }
-    R* at(std::size_t chunk) const noexcept { return pool_.data() + chunk * chunk_records; }
+    R* at(std::size_t chunk) const noexcept { return first_ + chunk * chunk_records; }
 
-    void deal(const Rows& rows, std::size_t part, Lines& lines, Faults& faults) {
-        std::memset(lines.count.data(), 0, buckets() * sizeof(std::uint32_t));
-        std::uint32_t fresh = std::uint32_t(
-            std::size_t(parts_.first(part)) / chunk_records + part * (buckets() + 1));
-        Reader<S> reader(rows, faults);
-        const bool small = pool_.size() * sizeof(R) <= cached_bytes;
-        const auto flush = [&](std::size_t b, std::uint32_t last) {
-            const std::uint32_t line = last / line_records;
-            if (line % Chunks<R>::chunk_lines == 0) {
-                if (line == 0)
-                    run(part, b).head = fresh;
-                else
-                    next_[lines.chunk[b]] = fresh;
-                lines.chunk[b] = fresh++;
-            }
-            R* const to = at(lines.chunk[b]) + (line % Chunks<R>::chunk_lines) * line_records;
-            const R* const from = lines.records.data() + b * line_records;
-            if (small)
-                std::memcpy(to, from, line_bytes);
+    void deal(const Rows& rows, std::size_t part, Faults& faults) {
+        Buffer<R*> end(buckets());
+        std::fill_n(end.data(), buckets(), nullptr);
+        Run* const runs = &run(part, 0);
+        std::fill_n(runs, buckets(), Run{0, 0});
+        auto unused = std::uint32_t(std::size_t(parts_.first(part)) / chunk_records + part * (buckets() + 1));
+        const auto fresh = [&](std::size_t b, const R* full) [[gnu::noinline]] {
+            if (full)
+                next_[std::size_t(full - first_) / chunk_records - 1] = unused;
             else
-                stream_line(to, from);
+                runs[b].head = unused;
+            runs[b].count += chunk_records;
+            return at(unused++);
         };
-        std::uint32_t* const count = lines.count.data();
-        R* const records = lines.records.data();
+        Reader<S> reader(rows, faults);
+        if (pool_.size() * sizeof(R) <= cached_bytes)
+            parts_.blocks(part, faults, [&](std::int64_t first, int n) {
+                deal_block<S, Chunks<R>::chunk_bytes>(buckets_, reader.read(first, n), n, end.data(), fresh);
+            });
+        else
+            deal_by_line(reader, part, faults, end.data(), fresh);
+        for (std::size_t b = 0; b < buckets(); ++b) runs[b].count -= Chunks<R>::left(end[b]);
+    }
+
+    // The same by way of a line for each bucket; `end` is the last record of a chunk as before.
+    template <class Fresh>
+    void deal_by_line(Reader<S>& reader, std::size_t part, Faults& faults, R** end, Fresh&& fresh) {
+        constexpr std::size_t line_records = Chunks<R>::line_records;
+        Buffer<R> lines(buckets() * line_records);
+        Buffer<R*> at(buckets());
+        std::fill_n(at.data(), buckets(), nullptr);
+        const auto flush = [&](std::size_t b, const R* full) [[gnu::noinline]] {
+            R* const line = lines.data() + b * line_records;
+            if (full) {
+                if (Chunks<R>::left(end[b]) == 0) end[b] = fresh(b, end[b]);
+                stream_line(end[b], line);
+                end[b] += line_records;
+            }
+            return line;
+        };
         parts_.blocks(part, faults, [&](std::int64_t first, int n) {
-            deal_block<S>(buckets_, reader.read(first, n), n, count, records, flush);
+            deal_block<S, line_bytes>(buckets_, reader.read(first, n), n, at.data(), flush);
         });
         for (std::size_t b = 0; b < buckets(); ++b) {
-            const std::uint32_t c = lines.count[b];
-            run(part, b).count = c;
-            if (c % line_records != 0) flush(b, c - 1);
+            flush(b, at[b]);
+            end[b] -= Chunks<R>::template left<line_bytes>(at[b]);
         }
         stream_end();
     }
@@ -294,6 +307,7 @@ class Partition {
     Parts parts_;
     Buffer<Run> runs_;
     Buffer<R> pool_;
+    R* first_;
     Buffer<std::uint32_t> next_;
 };
 

@@ -51,7 +51,7 @@ inline void read_all(int file, char* data, std::size_t bytes, std::uint64_t at) 
     }
 }
 
-// What one thread has dealt: for each bucket a list of chunks, and a line that is being filled.
+// What one thread has dealt: for each bucket a list of chunks.
 template <class S, class R>
 class Dealt {
    public:
@@ -59,48 +59,43 @@ class Dealt {
 
     explicit Dealt(const Buckets<U>& buckets)
         : buckets_(buckets),
-          lines_(buckets.count() * line_records),
+          end_(buckets.count()),
           count_(buckets.count()),
           head_(buckets.count()),
-          chunk_(buckets.count()) {
-        std::memset(count_.data(), 0, buckets.count() * sizeof(std::uint32_t));
+          last_(buckets.count()) {
+        clear();
     }
 
     void add(const Rows& rows) {
         Faults faults;
         Reader<S> reader(rows, faults);
-        std::uint32_t* const count = count_.data();
-        R* const records = lines_.data();
         for (std::int64_t first = 0; first < rows.n; first += block_rows) {
             const int n = int(std::min<std::int64_t>(block_rows, rows.n - first));
             const Block<S> block = reader.read(first, n);
             faults.raise();
-            deal_block<S>(buckets_, block, n, count, records,
-                          [&](std::size_t b, std::uint32_t last) { flush(b, last); });
+            deal_block<S, Chunks<R>::chunk_bytes>(buckets_, block, n, end_.data(),
+                                                  [&](std::size_t b, R* full) { return fresh(b, full); });
         }
-        stream_end();
     }
 
     std::size_t bytes() const noexcept { return blocks_.size() * block_bytes; }
-    std::size_t size(std::size_t bucket) const noexcept { return count_[bucket]; }
+    std::size_t size(std::size_t bucket) const noexcept { return count_[bucket] - Chunks<R>::left(end_[bucket]); }
 
     template <class Visit>
     void pieces(std::size_t bucket, Visit&& visit) const {
-        const std::size_t rest = count_[bucket] % line_records, full = count_[bucket] - rest;
         each_chunk<R>(
-            full, head_[bucket], [&](std::size_t chunk) { return at(chunk); },
+            size(bucket), head_[bucket], [&](std::size_t chunk) { return at(chunk); },
             [&](std::size_t chunk) { return next_of(chunk); }, visit);
-        if (rest > 0) visit(lines_.data() + bucket * line_records, rest);
     }
 
     // Nothing is there any more; the memory is kept for what comes.
     void clear() noexcept {
-        std::memset(count_.data(), 0, count_.size() * sizeof(std::uint32_t));
+        std::fill_n(end_.data(), end_.size(), nullptr);
+        std::fill_n(count_.data(), count_.size(), std::size_t(0));
         chunks_ = 0;
     }
 
    private:
-    static constexpr std::size_t line_records = Chunks<R>::line_records;
     static constexpr std::size_t chunk_records = Chunks<R>::chunk_records;
     static constexpr std::size_t block_chunks = 8192;  // of a block of memory
     static constexpr std::size_t block_bytes =
@@ -112,31 +107,23 @@ class Dealt {
     std::uint32_t& next_of(std::size_t chunk) const noexcept {
         return next_[chunk / block_chunks][chunk % block_chunks];
     }
-    std::uint32_t fresh() {
+    // Out of line: in the loop that deals it would take the registers.
+    [[gnu::noinline]] R* fresh(std::size_t b, const R* full) {
         if (chunks_ == blocks_.size() * block_chunks) {
             blocks_.emplace_back(block_chunks * chunk_records);
             next_.emplace_back(block_chunks);
         }
-        return std::uint32_t(chunks_++);
-    }
-    // Out of line: in the loop that deals it would take the registers, and a third of the speed.
-    [[gnu::noinline]] void flush(std::size_t b, std::uint32_t last) {
-        const std::uint32_t line = last / line_records;
-        if (line % Chunks<R>::chunk_lines == 0) {
-            const std::uint32_t chunk = fresh();
-            if (line == 0)
-                head_[b] = chunk;
-            else
-                next_of(chunk_[b]) = chunk;
-            chunk_[b] = chunk;
-        }
-        stream_line(at(chunk_[b]) + (line % Chunks<R>::chunk_lines) * line_records,
-                    lines_.data() + b * line_records);
+        const auto chunk = std::uint32_t(chunks_++);
+        (full ? next_of(last_[b]) : head_[b]) = chunk;
+        last_[b] = chunk;
+        count_[b] += chunk_records;
+        return at(chunk);
     }
 
     const Buckets<U>& buckets_;
-    Buffer<R> lines_;
-    Buffer<std::uint32_t> count_, head_, chunk_;
+    Buffer<R*> end_;
+    Buffer<std::size_t> count_;
+    Buffer<std::uint32_t> head_, last_;
     std::vector<Buffer<R>> blocks_;
     std::vector<Buffer<std::uint32_t>> next_;
     std::size_t chunks_ = 0;

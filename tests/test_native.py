@@ -254,6 +254,24 @@ def test_few_scores_are_counted(dtype: type, distinct: int) -> None:
                 assert_array_equal(a, b)
 
 
+@pytest.mark.parametrize(("n", "weighted"), [(5_000_000, False), (2_500_000, True)])
+def test_more_rows_than_caches_hold(n: int, weighted: bool) -> None:
+    """Buckets of more than 32 MiB are written a line at a time."""
+    rng = np.random.default_rng(0)
+    score, y = rng.permutation(n).astype(np.float64), rng.integers(0, 2, n).astype(np.uint8)
+    w = rng.integers(0, 4, n).astype(np.float64)
+    order = score.argsort()[::-1]
+    if weighted:
+        found = _native.weighted_sweep(score, y, 0, 1, w, 2)
+        order = order[w[order] > 0]
+    else:
+        found = _native.sweep(score, y, 0, 1, 2)
+        w[:] = 1
+    one = w[order] * y[order]
+    for a, b in zip(found, (score[order], one, w[order] - one), strict=True):
+        assert_array_equal(a, b)
+
+
 def test_faults_among_few_scores() -> None:
     y, score = np.zeros(140_000, np.uint8), np.ones(140_000)
     y[::2] = 1
@@ -266,37 +284,59 @@ def test_faults_among_few_scores() -> None:
             _native.area(score, y, 0, 1, 2)
 
 
+def placements(ones: Any, score: Any, w: Any) -> Any:
+    """Twice the weight of the other class that each row beats, by binary search."""
+    out = np.empty(len(w))
+    for own, sign in ((ones, 1), (~ones, -1)):
+        order = np.argsort(sign * score[~own], kind="stable")
+        others = sign * score[~own][order]
+        below = np.concatenate(([0.0], np.cumsum(w[~own][order])))
+        x = sign * score[own]
+        out[own] = sum(below[np.searchsorted(others, x, side)] for side in ("left", "right"))
+    return out
+
+
 @pytest.mark.parametrize("n", [0, 1, 5, 1025, 20_001])
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_placements(n: int, dtype: type) -> None:
     y, score = _data(n, 0.3, dtype, 1)
-    out, weighed, w = np.empty(n, np.int64), np.empty(n), np.arange(n) % 3 + 0.5
-    _native.placements(score, y, 0, 1, 2, out)
+    weighed, w = np.empty(n), np.arange(n) % 3 + 0.5
     _native.weighted_placements(score, y, 0, 1, w, 2, weighed)
+    assert_array_equal(weighed, placements(y == 1, score, w))
+
+
+@pytest.mark.parametrize("n", [0, 1, 5, 1025, 20_001])
+@pytest.mark.parametrize("k", [1, 2, 3])
+def test_products_of_placements(n: int, k: int) -> None:
+    """Sums of integers, the same of any number of threads, and of 64 and 128 bits."""
+    y, first = _data(n, 0.3, np.float32, 1)
+    scores = [first, np.round(first[::-1].astype(np.float64), 1), -first][:k]
     ones = y == 1
-    for own, sign in ((ones, 1), (~ones, -1)):
-        for found, mass in ((out, np.ones(n)), (weighed, w)):
-            order = np.argsort(sign * score[~own], kind="stable")
-            others = sign * score[~own][order]
-            below = np.concatenate(([0.0], np.cumsum(mass[~own][order])))
-            x = sign * score[own]
-            sides = (below[np.searchsorted(others, x, side)] for side in ("left", "right"))
-            assert_array_equal(found[own], sum(sides))
-
-
-def test_products_of_placements_past_64_bits() -> None:
-    rng = np.random.default_rng(0)
-    ones, v = rng.random(700) < 0.4, rng.integers(0, 2**33, (3, 700))
+    lines = [[int(v) for v in placements(ones, score, np.ones(n))] for score in scores]
     expected = []
-    for of in (v[:, ones], v[:, ~ones]):
-        lines = [[int(x) for x in line] for line in of]
-        for i, a in enumerate(lines):
+    for own in (ones, ~ones):
+        of = [[v for v, mine in zip(line, own, strict=True) if mine] for line in lines]
+        for i, a in enumerate(of):
             expected.append(sum(a))
-            expected += [sum(x * y for x, y in zip(a, b, strict=True)) for b in lines[: i + 1]]
-    assert _native.placement_products(ones, v, 2**33, 2) == expected
-    small = v % 1000
-    narrow, wide = (_native.placement_products(ones, small, m, 3) for m in (1000, 2**40))
-    assert narrow == wide
+            expected += [sum(x * z for x, z in zip(a, b, strict=True)) for b in of[: i + 1]]
+    for threads in (1, 2, 3):
+        for wide in (False, True):
+            sums = _native.placement_sums(scores, y, 0, 1, threads, wide)
+            assert sums == (ones.sum(), expected)
+
+
+def test_products_need_good_rows() -> None:
+    """The fault of the first score that has one, however many threads look."""
+    y, score = np.arange(100) % 2, np.ones(100)
+    bad, worse = score.copy(), score.copy()
+    bad[70] = worse[3] = np.nan
+    for scores, fault in (([score, bad, worse], "score:70"), ([bad], "score:70")):
+        with pytest.raises(_native.RowFault, match=fault):
+            _native.placement_sums(scores, y, 0, 1, 2, False)
+    with pytest.raises(_native.RowFault, match="label:1"):
+        _native.placement_sums([score, bad], y, 0, 2, 2, False)
+    with pytest.raises(ValueError, match="no scores"):
+        _native.placement_sums([], y, 0, 1, 2, False)
 
 
 @pytest.mark.parametrize("single", [True, False])

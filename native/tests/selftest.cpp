@@ -10,7 +10,6 @@
 #include <limits>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <numeric>
 #include <random>
 #include <stdexcept>
@@ -98,7 +97,8 @@ S any_nan() {
 }
 
 // The upper hull by its definition: a vertex has no chord over it, and none through it.
-void decide(View<std::int64_t> s, int threads) {
+void decide(const Rows& rows, View<std::int64_t> s) {
+    const int threads = rows.threads;
     const auto c = corners(s);
     const std::size_t size = c.cut.size();
     std::vector<std::int64_t> tp{0}, fp{0};
@@ -165,7 +165,8 @@ void decide(View<std::int64_t> s, int threads) {
     };
     if (tp.back() > 0) {
         CHECK(std::abs(average_precision(s, 0, 0, P, threads) - precision(s.pos, s.neg)) < 1e-12);
-        const auto p = precision_recall_points(s, threads);
+        CHECK(std::abs(average_precision(rows) - precision(s.pos, s.neg)) < 1e-12);
+        const auto p = precision_recall_curve(rows);
         CHECK(p.size == s.m + 1 && p.x[s.m] == 1 && p.y[s.m] == 0);
         for (std::size_t k = 0; k < s.m; ++k) {
             CHECK(p.threshold[s.m - 1 - k] == s.threshold[k] && p.y[s.m - 1 - k] == double(tp[k + 1]) / P);
@@ -174,7 +175,7 @@ void decide(View<std::int64_t> s, int threads) {
     }
     if (tp.back() > 0 && fp.back() > 0) {
         for (const bool corners_only : {false, true}) {
-            const auto r = roc_points(s, corners_only, threads);
+            const auto r = roc_curve(rows, corners_only);
             CHECK(r.x[0] == 0 && r.y[0] == 0 && r.threshold[0] == std::numeric_limits<double>::infinity());
             std::size_t i = 1;
             for (std::size_t k = 0; k < s.m; ++k) {
@@ -186,15 +187,26 @@ void decide(View<std::int64_t> s, int threads) {
             }
             CHECK(i == r.size);
         }
-        const auto d = det_points(s, threads);
+        const auto d = det_curve(rows);
         CHECK(d.size > 0 && d.x[d.size - 1] == 0 && d.y[0] == 0);
         CHECK((d.size == 1 || (d.x[d.size - 2] > 0 && d.y[1] > 0)));
+        std::size_t first = 0;
+        while (fp[first + 1] == 0) ++first;
+        for (std::size_t i = 0; i < d.size; ++i) {
+            const std::size_t cut = first + d.size - 1 - i;
+            CHECK(d.x[i] == double(fp[cut]) / N && d.y[i] == double(tp.back() - tp[cut]) / P);
+            CHECK(d.threshold[i] == (cut > 0 ? s.threshold[cut - 1] : std::numeric_limits<double>::infinity()));
+        }
+    } else {
+        CHECK(roc_curve(rows, true).size == 0 && det_curve(rows).size == 0);
     }
+    if (tp.back() == 0) CHECK(precision_recall_curve(rows).size == 0);
     std::vector<std::int64_t> every_tp(s.m / 7 + 2), every_fp(s.m / 7 + 2);
-    block_sums(s, 7, every_tp.data(), every_fp.data());
+    std::vector<double> every_first(s.m / 7 + 1);
+    block_sums(s, 7, threads, every_first.data(), every_tp.data(), every_fp.data());
     for (std::size_t b = 0; b < (s.m + 6) / 7; ++b) {
         const std::size_t end = std::min(s.m, 7 * (b + 1));
-        CHECK(every_tp[b + 1] == tp[end] && every_fp[b + 1] == fp[end]);
+        CHECK(every_tp[b + 1] == tp[end] && every_fp[b + 1] == fp[end] && every_first[b] == s.threshold[7 * b]);
     }
 
     std::vector<std::int64_t> pos(s.m), neg(s.m);
@@ -345,16 +357,15 @@ void streamed(const Rows& all, const std::vector<double>& sample, std::size_t si
     std::fclose(file);
 }
 
-// Placements row by row, and sums of products of those of two scores.
-template <class Mass>
-void placed(const Rows& rows, const std::vector<double>& s, const std::vector<double>& y,
-            const std::vector<double>& w) {
+// Twice the placement of each row, by weight.
+std::vector<double> placements_of(const std::vector<double>& s, const std::vector<double>& y,
+                                  const std::vector<double>& w) {
     const std::size_t n = s.size();
     std::map<double, std::pair<double, double>> masses;
-    double P = 0, N = 0;
+    double P = 0;
     for (std::size_t i = 0; i < n; ++i) {
         (y[i] != 0 ? masses[s[i]].first : masses[s[i]].second) += w[i];
-        (y[i] != 0 ? P : N) += w[i];
+        P += y[i] != 0 ? w[i] : 0;
     }
     std::map<double, std::pair<double, double>> expected;
     double below_neg = 0, below_pos = 0;
@@ -363,31 +374,39 @@ void placed(const Rows& rows, const std::vector<double>& s, const std::vector<do
         below_pos += mass.first;
         below_neg += mass.second;
     }
-    std::vector<Mass> found(2 * n);
-    if constexpr (std::is_same_v<Mass, double>) {
-        Rows weighed = rows;
-        weighed.weight = {w.data(), sizeof(double), Kind::f64};
-        weighted_placements(weighed, found.data());
-    } else {
-        placements(rows, found.data());
+    std::vector<double> out(n);
+    for (std::size_t i = 0; i < n; ++i) out[i] = y[i] != 0 ? expected[s[i]].first : expected[s[i]].second;
+    return out;
+}
+
+void placed(Rows rows, const std::vector<double>& s, const std::vector<double>& y, const std::vector<double>& w) {
+    std::vector<double> found(s.size());
+    rows.weight = {w.data(), sizeof(double), Kind::f64};
+    weighted_placements(rows, found.data());
+    CHECK(found == placements_of(s, y, w));
+}
+
+// Sums of products of the placements of some scores: the rows' own, and the same in other orders.
+void multiplied(const Rows& rows, const std::vector<double>& s, const std::vector<double>& y) {
+    const std::size_t n = s.size(), k = 1 + below(4), each = k * (k + 3) / 2;
+    std::vector<std::vector<double>> columns(k, s), v;
+    std::vector<Rows> all(k, rows);
+    for (std::size_t j = 1; j < k; ++j) {
+        for (std::size_t i = 0; i < n; ++i) columns[j][i] = s[(i * (2 * j + 1) + j) % n];
+        all[j].score = {columns[j].data(), sizeof(double), Kind::f64};
     }
-    const auto right = [&](std::size_t i) { return y[i] != 0 ? expected[s[i]].first : expected[s[i]].second; };
-    for (std::size_t i = 0; i < n; ++i) CHECK(double(found[i]) == right(i));
-    if constexpr (!std::is_same_v<Mass, double>) {
-        const auto positive = std::make_unique<bool[]>(n);
-        std::vector<std::vector<Wide>> sums(2, std::vector<Wide>(5));
-        for (std::size_t i = 0; i < n; ++i) {
-            positive[i] = y[i] != 0;
-            found[n + i] = Mass(below(1000));
-            const Wide a = Wide(found[i]), b = Wide(found[n + i]), of[] = {a, a * a, b, b * a, b * b};
-            for (std::size_t j = 0; j < 5; ++j) sums[positive[i] ? 0 : 1][j] += of[j];
-        }
-        for (const std::uint64_t most : {std::uint64_t(2 * n + 1000), std::uint64_t(1) << 40}) {
-            std::vector<Wide> products(10);
-            placement_products(positive.get(), found.data(), 2, n, most, rows.threads, products.data());
-            for (std::size_t j = 0; j < 10; ++j) CHECK(products[j] == sums[j / 5][j % 5]);
+    for (const auto& column : columns) v.push_back(placements_of(column, y, std::vector<double>(n, 1.0)));
+    std::vector<Wide> found(2 * each), expected(2 * each);
+    const auto positives = placement_sums(all.data(), k, below(2) == 0, found.data());
+    CHECK(double(positives) == std::accumulate(y.begin(), y.end(), 0.0));
+    for (std::size_t i = 0; i < n; ++i) {
+        Wide* at = expected.data() + (y[i] != 0 ? 0 : each);
+        for (std::size_t a = 0; a < k; ++a) {
+            *at++ += Wide(v[a][i]);
+            for (std::size_t b = 0; b <= a; ++b) *at++ += Wide(v[a][i]) * Wide(v[b][i]);
         }
     }
+    CHECK(found == expected);
 }
 
 // The area inside of some groups, each by its own sweep.
@@ -502,17 +521,17 @@ void trial(std::size_t n, int shape, double share, int threads) {
     merged(masses);
     interrupted([&] { (void)sweep(rows); });
     interrupted([&] { (void)area(rows); });
-    interrupted([&] { placed<std::int64_t>(rows, s, y, std::vector<double>(n, 1.0)); });
+    interrupted([&] { multiplied(rows, s, y); });
     interrupted([&] { grouped(rows, s, y); });
     interrupted([&] {
-        decide({masses.threshold.data(), masses.pos.data(), masses.neg.data(), masses.threshold.size()}, threads);
+        decide(rows, {masses.threshold.data(), masses.pos.data(), masses.neg.data(), masses.threshold.size()});
     });
     std::vector<double> sample;
     for (std::size_t i = 0; i < n; i += 1 + n / 500) sample.push_back(s[i]);
     streamed(rows, sample, n, masses);
-    decide({masses.threshold.data(), masses.pos.data(), masses.neg.data(), masses.threshold.size()}, threads);
-    placed<std::int64_t>(rows, s, y, std::vector<double>(n, 1.0));
-    placed<double>(rows, s, y, w);
+    decide(rows, {masses.threshold.data(), masses.pos.data(), masses.neg.data(), masses.threshold.size()});
+    multiplied(rows, s, y);
+    placed(rows, s, y, w);
     grouped(rows, s, y);
     rows.weight = weights.column;
     const WeightedArea b = weighted_area(rows);
@@ -574,6 +593,11 @@ void trial(std::size_t n, int shape, double share, int threads) {
         rows.label = {third.data(), sizeof(L), kind_of<L>()};
         refused(sweep, "label");
         refused(area, "label");
+        refused([](const Rows& r) {
+            const Rows twice[] = {r, r};
+            Wide sums[10];
+            return placement_sums(twice, 2, false, sums);
+        }, "label");
     }
 }
 

@@ -400,21 +400,23 @@ def exact_placements(
     y: ArrayLike, scores: Mapping[Any, Any], positive: Label | None
 ) -> ExactPlacements | None:
     """Placements of unweighted rows; None where a class has fewer than two of them."""
-    k, lines = len(scores), np.empty((0, 0), np.int64)
-    line = iter(range(k))
-
-    def place(rows: Columns) -> None:
-        nonlocal lines
-        if not len(lines):
-            lines = np.empty((k, len(rows.score)), np.int64)
-        run_kernel(rows, _native.placements, lines[next(line)])
-
-    rows = read_columns(y, scores, None, positive, place)[-1]
-    ones, n = np.ascontiguousarray(rows.label == rows.positive), len(rows.label)
-    P = int(np.count_nonzero(ones))
+    read = read_columns(y, scores, None, positive, id)  # rows are read below, of all scores at once
+    k, n, rows = len(scores), len(read[0].score), read[0]
+    columns = [r.score for r in read]
+    while True:
+        labels = rows.label, rows.negative, rows.positive
+        try:
+            P, sums = _native.placement_sums(columns, *labels, threads(k * n), n >= 1 << 26)
+            break
+        except _native.RowFault as error:
+            fault = str(error)
+        try:
+            rows = rows.explained(fault)
+        except DataError:
+            read_columns(y, scores, None, positive)  # raises it with the name of the score
+            raise
     if min(P, n - P) < 2:
         return None
-    sums = _native.placement_products(ones, lines, 2 * max(P, n - P), threads(n))
     half = len(sums) // 2
     starts = [i * (i + 3) // 2 for i in range(k)]  # of each score: its sum, then its products
     of_pos, of_neg = (

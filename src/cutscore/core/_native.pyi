@@ -146,22 +146,46 @@ def forget(array: NDArray[Any]) -> None: ...
 def bootstrap_precision(
     pos: NDArray[int64], neg: NDArray[int64], first: int, n: int, seed: int, threads: int
 ) -> NDArray[float64]: ...
-def roc_points(
+def roc_curve(
+    score: _Column,
+    label: _Column,
+    negative: float,
+    positive: float,
+    threads: int,
+    finite: bool,
+    corners_only: bool,
+) -> tuple[NDArray[float64], NDArray[float64], NDArray[float64]]: ...
+def precision_recall_curve(
+    score: _Column,
+    label: _Column,
+    negative: float,
+    positive: float,
+    threads: int,
+    finite: bool,
+) -> tuple[NDArray[float64], NDArray[float64], NDArray[float64]]: ...
+def det_curve(
+    score: _Column,
+    label: _Column,
+    negative: float,
+    positive: float,
+    threads: int,
+    finite: bool,
+) -> tuple[NDArray[float64], NDArray[float64], NDArray[float64]]: ...
+def average_precision_of_rows(
+    score: _Column,
+    label: _Column,
+    negative: float,
+    positive: float,
+    threads: int,
+    finite: bool,
+) -> float: ...
+def block_sums(
     threshold: NDArray[float64],
     pos: NDArray[int64],
     neg: NDArray[int64],
-    corners_only: bool,
+    size: int,
     threads: int,
-) -> tuple[NDArray[float64], NDArray[float64], NDArray[float64]]: ...
-def precision_recall_points(
-    threshold: NDArray[float64], pos: NDArray[int64], neg: NDArray[int64], threads: int
-) -> tuple[NDArray[float64], NDArray[float64], NDArray[float64]]: ...
-def det_points(
-    threshold: NDArray[float64], pos: NDArray[int64], neg: NDArray[int64], threads: int
-) -> tuple[NDArray[float64], NDArray[float64], NDArray[float64]]: ...
-def block_sums(
-    pos: NDArray[int64], neg: NDArray[int64], size: int, tp: NDArray[int64], fp: NDArray[int64]
-) -> None: ...
+) -> tuple[NDArray[float64], NDArray[int64], NDArray[int64]]: ...
 def average_precision(
     pos: NDArray[int64], neg: NDArray[int64], tp: int, fp: int, positives: float, threads: int
 ) -> float: ...
@@ -174,14 +198,6 @@ def group_areas(
     group: NDArray[int64],
     groups: int,
 ) -> tuple[NDArray[int64], NDArray[int64], NDArray[float64]]: ...
-def placements(
-    score: _Column,
-    label: _Column,
-    negative: float,
-    positive: float,
-    threads: int,
-    out: NDArray[int64],
-) -> None: ...
 def weighted_placements(
     score: _Column,
     label: _Column,
@@ -191,9 +207,14 @@ def weighted_placements(
     threads: int,
     out: NDArray[float64],
 ) -> None: ...
-def placement_products(
-    positive: NDArray[bool_], v: NDArray[int64], most: int, threads: int
-) -> list[int]: ...
+def placement_sums(
+    scores: list[_Column],
+    label: _Column,
+    negative: float,
+    positive: float,
+    threads: int,
+    wide: bool,
+) -> tuple[int, list[int]]: ...
 def look_up(
     table: NDArray[float64], x: NDArray[float64], level: bool, threads: int
 ) -> NDArray[int64]: ...

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from functools import partial
 from itertools import combinations
+from math import isnan
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -222,13 +223,13 @@ def area_under(
 
 def precision_on_average(r: Columns, readings: Iterable[Reading]) -> float | None:
     """The average precision, or None without positives."""
-    threshold, pos, neg = run_readings(SWEEP, r, readings)[0]
-    if r.weight is not None:
-        s = Sweep(threshold, pos, neg)
-        return average_precision(s) if s.P > 0 else None
-    P = int(pos.sum())
-    used = threads(len(pos))
-    return min(1.0, _native.average_precision(pos, neg, 0, 0, P, used)) if P > 0 else None
+    found = run_readings((_native.average_precision_of_rows, _native.weighted_sweep), r, readings)[
+        0
+    ]
+    if r.weight is None:
+        return None if isnan(found) else min(1.0, found)
+    s = Sweep(*found)
+    return average_precision(s) if s.P > 0 else None
 
 
 def average_columns(

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from cutscore.core import _native
-from cutscore.core.checks import Columns, threads
+from cutscore.core.checks import Columns
 from cutscore.metrics._columns import (
     SWEEP,
     Array,
+    Kernels,
     Label,
     Reading,
     as_columns,
@@ -71,10 +74,10 @@ def roc_curve(
     need_bool(drop_intermediate)
     given = columns(y_true, y_score, sample_weight)
     if sample_weight is None:
-        threshold, pos, neg = masses(given, pos_label)[0]
-        require_known(pos.any() and neg.any(), "y_true has one class only")
-        corners = bool(drop_intermediate)
-        return _native.roc_points(threshold, pos, neg, corners, threads(len(pos)))
+        kernel = partial(_native.roc_curve, corners_only=bool(drop_intermediate))
+        fpr, tpr, thresholds = read_by(kernel, given, pos_label)
+        require_known(len(fpr) > 0, "y_true has one class only")
+        return fpr, tpr, thresholds
     # Which points are dropped depends on how weights were added up.
     tp, fp, threshold, _ = counts(given, pos_label, as_sklearn_adds=bool(drop_intermediate))
     require_known(tp[-1] > 0 and fp[-1] > 0, "y_true has one class only")
@@ -131,10 +134,8 @@ def precision_recall_curve(
     need_bool(drop_intermediate)
     given = columns(y_true, y_score, sample_weight)
     if sample_weight is None and not drop_intermediate:
-        threshold, pos, neg = masses(given, pos_label)[0]
-        require_known(pos.any(), "y_true has no positives")
-        used = threads(len(pos))
-        precision, recall, upwards = _native.precision_recall_points(threshold, pos, neg, used)
+        precision, recall, upwards = read_by(_native.precision_recall_curve, given, pos_label)
+        require_known(len(recall) > 0, "y_true has no positives")
         return precision, recall, upwards.astype(given[1].dtype, copy=False)
     tp, fp, threshold, dtype = counts(given, pos_label)
     require_known(tp[-1] > 0, "y_true has no positives")
@@ -187,9 +188,9 @@ def det_curve(
     need_bool(drop_intermediate)
     given = columns(y_true, y_score, sample_weight)
     if sample_weight is None and not drop_intermediate:
-        threshold, pos, neg = masses(given, pos_label, several=False)[0]
-        require_known(pos.any() and neg.any(), "y_true has one class only")
-        return _native.det_points(threshold, pos, neg, threads(len(pos)))
+        fpr, fnr, thresholds = read_by(_native.det_curve, given, pos_label, several=False)
+        require_known(len(fpr) > 0, "y_true has one class only")
+        return fpr, fnr, thresholds
     tp, fp, threshold, _ = counts(given, pos_label, several=False)
     require_known(tp[-1] > 0 and fp[-1] > 0, "y_true has one class only")
     tp, fp, threshold = prepend(0.0, tp), prepend(0.0, fp), prepend(np.inf, threshold)
@@ -240,10 +241,14 @@ def auc(x: ArrayLike, y: ArrayLike) -> float:
     return -area if downwards else area
 
 
+Given = tuple[Array, Array, Array | None]
+
+
 def masses(
-    given: tuple[Array, Array, Array | None], pos_label: Label | None, *, several: bool = True
+    given: Given, pos_label: Label | None, *, several: bool = True, kernels: Kernels = SWEEP
 ) -> tuple[tuple[Array, Array, Array], Columns, Reading]:
-    """Distinct scores, descending, and the mass of either class there; of which rows, read how.
+    """Distinct scores, descending, and the mass of either class there, or what other kernels find;
+    of which rows, read how.
 
     ``several``: more than two labels are fine, all but one being negative.
     """
@@ -251,12 +256,19 @@ def masses(
     if is_text(y):
         y, pos_label = text_with_positive(y, pos_label, several=several), 1
     r = native_columns(y, score, weight)
-    found, reading = run_readings(SWEEP, r, with_positive(r.label, pos_label, several=several))
+    found, reading = run_readings(kernels, r, with_positive(r.label, pos_label, several=several))
     return found, r, reading
 
 
+def read_by(
+    kernel: Callable[..., Any], given: Given, pos_label: Label | None, *, several: bool = True
+) -> tuple[Array, Array, Array]:
+    """What a kernel finds in rows without weights."""
+    return masses(given, pos_label, several=several, kernels=(kernel, kernel))[0]
+
+
 def counts(
-    given: tuple[Array, Array, Array | None],
+    given: Given,
     pos_label: Label | None,
     *,
     several: bool = True,
