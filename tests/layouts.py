@@ -913,7 +913,8 @@ def _plain_columns() -> Iterator[Case]:
             *("Periods", "Periods.check", "Periods.counts", "Periods.expect", "Periods.findings"),
             *("Periods.known", "Periods.measured", "Periods.negated", "Periods.rule"),
             *("Periods.shortage_text", "Periods.top", "Periods.value", "PeriodTop"),
-            "Aim.on_all_rows",
+            *("Periods.worth", "Aim.on_all_rows", "Aim.rule_on_rows"),
+            *(f"{kind}Point.over_periods" for kind in ("Operating", "RowCost", "ThreeWay")),
         ),
     )
     yield Case(

@@ -98,7 +98,10 @@ def test_unknown_words_exit_with_2(capsys):
             ["apply", "m.json", "t.csv", "--target", "y"],
             "has no option --target. fit has this option.",
         ),
-        (["choose", "t.csv", "--unit", "u"], "--unit. fit, evaluate and compare have this option."),
+        (
+            ["revise", "m.json", "--unit", "u"],
+            "fit, evaluate, choose, compare and check have this option.",
+        ),
         (["--vers"], "a command must come before --vers"),
         (["demo", "-x"], "cutscore demo has no option -x. cutscore demo --help lists the"),
         (["demo", "again"], "unexpected argument 'again'"),

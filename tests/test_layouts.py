@@ -113,7 +113,7 @@ ELSEWHERE = {
         torch.AUROC.merge
         Sweep.before Sweep.cuts Sweep.flagged Sweep.forget Sweep.inside Sweep.parts Sweep.running
         Sketch Sweep.outline Policy Policy.choose Policy.from_point Policy.choose_groups
-        Policy.from_row_point RowCostPoint RowCostPoint.as_given RowCostPoint.expect
+        RowCostPoint RowCostPoint.as_given RowCostPoint.expect
         RowCostPoint.expect_per_period RowCostPoint.expect_saving RowCostPoint.rule_text
         RowCostPoint.saving_as_given RowCostPoint.stability Policy.row_point
         Policy.group_facts Policy.needs_calibrator Policy.decide_known

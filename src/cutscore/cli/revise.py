@@ -55,8 +55,8 @@ def run(arguments: Namespace) -> tuple[str, int]:
     if not arguments.output:
         shared.remark(arguments, NothingWritten("new.json"))
         return text, code
-    text = after.to_json(os.path.dirname(arguments.output))
-    shared.write_files({arguments.output: text + "\n"})
+    model = after.to_json(os.path.dirname(arguments.output))
+    shared.write_files({arguments.output: model + "\n"})
     if not arguments.json:
         text += f"\n\nWrote {spelled(arguments.output)}"
         text += shared.next_step("apply", arguments.output, "new.csv", "-o", "decided.csv")

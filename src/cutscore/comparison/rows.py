@@ -270,5 +270,5 @@ def _encode_whole(a: NDArray[Any], span: int, kept: Bools) -> tuple[NDArray[Any]
 
 
 def _refuse_missing(name: str, row: int, value: object) -> NoReturn:
-    hint = f"Drop such rows, or give them a {name} of their own."
+    hint = "Drop such rows, or give them a value of their own."
     raise DataError(ValueMissing(name, f"missing ({shown(value)})", hint, where=Where(row, name)))

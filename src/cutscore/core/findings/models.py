@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import isinf
 from typing import Any
 
 from cutscore.core.findings.base import Finding, Surface, Warn, sentence, shown, spelled
@@ -172,10 +173,16 @@ class ScoresOutside(Warn, code="scores-outside"):
     """How far that is, in widths of the range."""
     template = (
         "{share:.3g %} of the scores are far outside the range of the evidence, {low:.6g} to "
-        "{high:.6g}; the furthest, {value:.6g}, lies {times:.3g} range widths away. Check that the "
-        "scores come from the same model and use the same scale."
+        "{high:.6g}; the furthest, {value:.6g}{how_far}. Check that the scores come from the same "
+        "model and use the same scale."
     )
     example = {"share": 0.4, "low": 0.01, "high": 0.98, "value": 97.0, "times": 99.0}
+
+    @property
+    def how_far(self) -> str:
+        """Behind the score that is furthest."""
+        away = "is infinite" if isinf(self.times) else f"lies {self.times:.3g} range widths away"
+        return f", {away}"
 
 
 class SameRows(Warn, code="same-rows"):
@@ -209,5 +216,7 @@ class ScorerUnfit(Finding, code="scorer-unfit"):
     example = {"kind": "model", "format": "SQL", "reason": "it has 310 trees, more than 200"}
 
     def text(self, on: Surface) -> str:
+        if self.kind == "column":
+            return f"a policy contains no model that could be exported as {self.format}."
         why = f": {self.reason}" if self.reason else ""
-        return f"a model with a {self.kind!r} scorer can't be exported as {self.format}{why}."
+        return f"this model can't be exported as {self.format}{why}."

@@ -194,11 +194,8 @@ class TooManyLabels(Finding, code="labels-many"):
     def text(self, on: Surface) -> str:
         if not self.like_scores:
             return super().text(on)
-        label, score = on.parameter("label"), on.parameter("score")
-        return (
-            f"expected two label values, found many numbers: {some(self.seen, 3, show=_short)}. "
-            f"They look like scores: are {label} and {score} swapped?"
-        )
+        many = some(self.seen, 3, show=_short)
+        return f"expected two label values, found many numbers: {many}. Name the column of labels."
 
 
 def _short(value: object) -> str:
