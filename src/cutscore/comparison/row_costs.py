@@ -105,7 +105,7 @@ def choose_by_row(  # noqa: PLR0913 - all but four are options
         aim.costs,
         read.ones,
         read.scores[0],
-        Stakes(*(stake[read.kept] for stake in stakes)),
+        stakes if read.weight is None else Stakes(*(stake[read.kept] for stake in stakes)),
         calibrator,
         weight=read.weight,
         unit=clusters,

@@ -177,7 +177,6 @@ def periods(
     (90 periods with 36,000 rows, True, 0.956)
     """
     rows = read_rows(y, {"score": score}, None, positive)
-    order = np.argsort(-rows.scores[0], kind="stable")
     values, of = encode_column(period, "period", rows)
     unit, gaps = unit_of(values)
     number = len(values)
@@ -186,7 +185,7 @@ def periods(
             rule = f"be an integer of at least {number:,}, as many periods have rows"
             raise DataError(BadArgument("exposure", rule, exposure))
         number, gaps = int(exposure), 0
-    return Periods._adopt(rows.scores[0][order], rows.ones[order], of[order], number, unit, gaps)
+    return Periods._adopt(rows.scores[0], rows.ones, of, number, unit, gaps)
 
 
 def score_columns(scores: Scores) -> dict[Any, Any]:

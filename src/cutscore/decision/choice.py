@@ -449,7 +449,7 @@ class OperatingPoint(Card):
         error = None if q.confidence is None else split_error(q.limits, q.confidence)
         limits = tuple(q.on_all_rows(limit, error) for limit in q.limits)
         aim = replace(q, limits=limits, confidence=None, units=None, periods=None)
-        rows = q.periods
+        rows = q.periods.ranked  # so that the order of the rows does not matter
         return select_among(rows.positive, [rows.score], aim, unit=rows.period)
 
     def stability(self, n: int = 200, *, seed: int = 0) -> Stability:

@@ -23,14 +23,24 @@ from cutscore.core.findings.statistics import Undefined
 from cutscore.core.frozen import Frozen, derived
 from cutscore.core.types import ArrayLike
 from cutscore.decision.choice import place_threshold, rules_of
-from cutscore.decision.search import allowed_cuts, first_of_best, linear_value
+from cutscore.decision.search import (
+    SomeCuts,
+    all_cuts,
+    allowed_of,
+    bounded,
+    cuts_in,
+    first_of_best,
+    keep_allowed,
+    linear_value,
+    may_hold,
+)
 from cutscore.inference.guarantee import Rule
-from cutscore.inference.means import Moments
+from cutscore.inference.means import Moments, blocks_of
 from cutscore.inference.placements import effective
 from cutscore.measures.aim import Aim
 from cutscore.measures.costs import Costs, Stakes
-from cutscore.sweeps.curves import from_zero
-from cutscore.sweeps.sweep import EqualRows, Floats, Sweep, sweep
+from cutscore.sweeps.curves import sums_from_zero
+from cutscore.sweeps.sweep import EqualRows, Floats, Sweep, square_weights, sweep
 
 Bools = NDArray[np.bool_]
 
@@ -38,6 +48,8 @@ FREE = 1e-300
 """What a false alarm that costs nothing counts as."""
 GRID = 2.0**36
 """Gaps are multiples of 1/GRID."""
+# Gaps from which on most cuts are excluded by bounds rather than looked at.
+_MANY = 1 << 15
 
 
 def on_grid(gap: Floats) -> Floats:
@@ -57,11 +69,14 @@ def gaps(llr: Floats, stakes: Stakes) -> Floats:
 
     Gaps are rounded to multiples of 1/GRID: rows of the same odds and the same ratio of costs have
     one gap, whatever their amounts and the errors of floats."""
-    with np.errstate(divide="ignore", invalid="ignore"):
-        alarm = np.maximum(stakes.alarm, FREE)
-        gap = on_grid(llr - (np.log(alarm) - np.log(stakes.miss)))
-    gap[~(stakes.miss > 0) | np.isnan(gap)] = -inf
-    return np.asarray(gap, np.float64)
+    out = np.empty(len(llr))
+    for part in blocks_of(len(llr)):
+        miss, alarm = stakes.miss[part], np.maximum(stakes.alarm[part], FREE)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            gap = on_grid(llr[part] - (np.log(alarm) - np.log(miss)))
+        gap[~(miss > 0) | np.isnan(gap)] = -inf
+        out[part] = gap
+    return out
 
 
 def gaps_of(
@@ -175,10 +190,21 @@ class RowCosts(Frozen):
     def __repr__(self) -> str:
         return f"{len(self):,} rows with {self.costs!r}"
 
-    @property
+    @derived
     def stake(self) -> Floats:
         """What is lost by a wrong decision about each row."""
         return np.where(self.positive, self.miss, self.alarm)
+
+    @derived
+    def scale(self) -> int:
+        """How many units of money one has; see :class:`MoneySweep`."""
+        return scale_of(self.stake)
+
+    @derived
+    def units(self) -> Floats:
+        """What is at stake in each row, in units of 1/scale, times its weight."""
+        units = np.rint(self.stake * self.scale) if self.scale > 1 else self.stake
+        return units if self.weight is None else units * self.weight
 
     def at(self, rows: NDArray[Any]) -> RowCosts:
         """Some of the rows."""
@@ -202,10 +228,20 @@ class RowCosts(Frozen):
 
     def outcomes(self, flagged: Floats) -> Floats:
         """What each row costs if so much of it is flagged: a share from 0 to 1."""
-        c = self.costs
-        return np.where(
-            self.positive, self.miss * (1 - flagged) - c.tp, self.alarm * flagged - c.tn
-        )
+        c, out = self.costs, np.empty(len(flagged))
+        for part in blocks_of(len(flagged)):
+            y, share = self.positive[part], flagged[part]
+            wrong = np.where(y, 1 - share, share)
+            out[part] = wrong * self.stake[part] - np.where(y, c.tp, c.tn)
+        return out
+
+    def saved(self, flagged: Floats, baseline: float) -> Floats:
+        """What each row costs less than if such a share of it were flagged."""
+        out = np.empty(len(flagged))
+        for part in blocks_of(len(flagged)):
+            moved = flagged[part] - baseline
+            out[part] = np.where(self.positive[part], moved, -moved) * self.stake[part]
+        return out
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -224,7 +260,8 @@ class MoneySweep(Frozen):
     tp, tn : float
         Benefits of the right decision, which are the same for all rows.
     rows : RowCosts or None
-        The rows, of which squares are summed when they are asked for; None of a policy.
+        The rows, of which squares are summed when they are asked for; None of a policy, and of
+        scores in place of gaps.
     stored : (array of float, array of float) or None
         Sums of squares of gains and losses, if there are no rows.
     """
@@ -239,14 +276,18 @@ class MoneySweep(Frozen):
     stored: tuple[Floats, Floats] | None = None
 
     @classmethod
-    def of(cls, rows: RowCosts, counts: Sweep | None = None) -> MoneySweep:
-        """Of rows, whose sweep by gap may be known."""
-        if counts is None:
-            counts = sweep(rows.positive, rows.gap, rows.weight, squares=rows.weight is not None)
-        stake = rows.stake
-        scale = scale_of(stake)
-        gain, loss = _masses_at(counts, _sweep_money(rows, stake, scale))
-        return cls._adopt(counts, gain, loss, scale, rows.costs.tp, rows.costs.tn, rows)
+    def of(cls, rows: RowCosts) -> MoneySweep:
+        """Of rows by their gaps."""
+        counts = sweep(rows.positive, rows.gap, rows.weight, squares=rows.weight is not None)
+        gain, loss = _masses_at(counts, rows, rows.gap, rows.units)
+        return cls._adopt(counts, gain, loss, rows.scale, rows.costs.tp, rows.costs.tn, rows)
+
+    @classmethod
+    def by_score(cls, rows: RowCosts) -> MoneySweep:
+        """Of rows by their scores, in place of gaps."""
+        assert rows.score is not None
+        gain, loss = _masses_at(rows.scores, rows, rows.score, rows.units)
+        return cls._adopt(rows.scores, gain, loss, rows.scale, rows.costs.tp, rows.costs.tn)
 
     @derived
     def squares(self) -> tuple[Floats, Floats]:
@@ -255,8 +296,16 @@ class MoneySweep(Frozen):
             return self.stored
         rows = self.rows
         assert rows is not None
-        money = _sweep_money(rows, rows.stake, self.scale, squares=True)
-        return _masses_at(self.counts, money, squares=True)
+        return _masses_at(self.counts, rows, rows.gap, square_weights(rows.units))
+
+    @property
+    def effective_positives(self) -> float:
+        """As how many positives of equal amounts they count."""
+        if self.rows is None:
+            squares = float(self.squares[0].sum())
+        else:
+            squares = float(np.sum(np.square(self.rows.units[self.rows.positive])))
+        return effective(float(self.gain.sum()), squares)
 
     @property
     def alike(self) -> tuple[float, float]:
@@ -307,28 +356,19 @@ class MoneySweep(Frozen):
         return out[0], out[1]
 
 
-def _sweep_money(
-    rows: RowCosts, stake: Floats, scale: int, *, squares: bool = False
-) -> Sweep | None:
-    """What is at stake at each gap, in units of 1/scale; None if nothing is."""
-    units = np.rint(stake * scale) if scale > 1 else stake
-    units = units if rows.weight is None else units * rows.weight
-    return sweep(rows.positive, rows.gap, units, squares=squares) if (units > 0).any() else None
-
-
 def _masses_at(
-    counts: Sweep, money: Sweep | None, *, squares: bool = False
+    counts: Sweep, rows: RowCosts, order: Floats, money: Floats
 ) -> tuple[Floats, Floats]:
-    """The money of both classes, or its squares, at each gap of the rows."""
-    if money is None:
+    """The money of both classes, or its squares, at each gap or score of the rows."""
+    if not (money > 0).any():
         return np.zeros(len(counts)), np.zeros(len(counts))
-    masses = money.squares("money") if squares else (money.pos, money.neg)
-    if len(money) == len(counts):
-        return masses
+    there = sweep(rows.positive, order, money)
+    if len(there) == len(counts):
+        return there.pos, there.neg
     # Where nothing is at stake there is no money.
-    at = _native.weighted_count_below(-counts.threshold, -money.threshold, False)
+    at = _native.weighted_count_below(-counts.threshold, -there.threshold, False)
     out = np.zeros((2, len(counts)))
-    out[:, at] = masses
+    out[:, at] = there.pos, there.neg
     return out[0], out[1]
 
 
@@ -350,35 +390,70 @@ def scale_of(amounts: Floats) -> int:
     (100, 1)
     """
     for scale in (1, 10, 100, 1_000, 10_000, 100_000, 1_000_000):
-        if _whole(amounts[:1000], scale) and _whole(amounts, scale):
+        if _whole(amounts, scale):
             return scale if float(amounts.sum()) * scale < 2.0**53 else 1
     return 1
 
 
 def _whole(amounts: Floats, scale: int) -> bool:
     """Whether all are multiples of 1/scale, to the last bits."""
-    off = np.abs(np.rint(amounts * scale) / scale - amounts)
-    return bool((off <= 2 * np.spacing(amounts)).all())
+    for some in (amounts[part] for part in blocks_of(len(amounts))):
+        off = np.abs(np.rint(some * scale) / scale - some)
+        if not (off <= 2 * np.spacing(some)).all():
+            return False
+    return True
 
 
 def choose_cut(money: MoneySweep, q: Aim, rules: Sequence[Rule]) -> tuple[int, bool]:
     """The best of all cuts that the limits allow: how many of the gaps are flagged. If they allow
     none, the best of the nearest, and False."""
     s = money.counts
-    ok, feasible = allowed_cuts(s, q, rules)
-    gain, loss = (from_zero(np.cumsum(one)) for one in (money.gain, money.loss))
-    totals, fp = (float(gain[-1]), float(loss[-1])), from_zero(s.fp)
-    allowed = None if ok.all() else np.flatnonzero(ok)
-    if allowed is not None:
-        gain, loss, fp = gain[allowed], loss[allowed], fp[allowed]
-    if q.prior is None:
-        value = gain - loss
-    else:
+    worth = None
+    if q.prior is not None:
         prior = Fraction(repr(q.prior))
         worth = prior / Fraction(s.P), (1 - prior) / Fraction(s.N)
+    few = len(s) > _MANY and bounded(rules)
+    cuts, gain, loss = _promising(money, q, rules, worth) if few else _all_cuts(money, q)
+    ok, feasible = allowed_of(s, cuts, rules)
+    if few and not feasible:  # the nearest to being allowed may be any
+        cuts, gain, loss = _all_cuts(money, q)
+        ok, feasible = allowed_of(s, cuts, rules)
+    allowed = np.flatnonzero(ok)
+    gain, loss = gain[allowed], loss[allowed]
+    if worth is None:
+        value = gain - loss
+    else:
+        totals = float(money.gain.sum()), float(money.loss.sum())
         value = linear_value(worth, totals, gain, loss)
-    k = first_of_best(value, fp)
-    return k if allowed is None else int(allowed[k]), feasible
+    return int(cuts.cut[allowed[first_of_best(value, cuts.c.fp[allowed])]]), feasible
+
+
+def _all_cuts(money: MoneySweep, q: Aim) -> tuple[SomeCuts, Floats, Floats]:
+    """All cuts, with the money that they gain and lose."""
+    gain, loss = (sums_from_zero(one) for one in (money.gain, money.loss))
+    return SomeCuts(money.counts, q, *all_cuts(money.counts)), gain, loss
+
+
+def _promising(
+    money: MoneySweep, q: Aim, rules: Sequence[Rule], worth: tuple[Fraction, Fraction] | None
+) -> tuple[SomeCuts, Floats, Floats]:
+    """Those of some blocks, one of which is the best: no cut of a block gains more than its last,
+    nor loses less than the block before."""
+    s = money.counts
+    b = s.blocks
+    gain, loss = (
+        sums_from_zero(np.add.reduceat(one, b.cut[:-1])) for one in (money.gain, money.loss)
+    )
+    x, y = (1.0, 1.0) if worth is None else (float(one / max(worth)) for one in worth)
+    ends = SomeCuts(s, q, b.cut, b.tp, b.fp)
+    most = SomeCuts(s, q, b.cut[1:], b.tp[1:], b.fp[:-1])
+    best = (x * gain - y * loss)[keep_allowed(s, ends, rules)].max(initial=-inf)
+    slack = 1e-12 * float(x * gain[-1] + y * loss[-1])
+    good = x * gain[1:] - y * loss[:-1] >= best - slack
+    some = np.flatnonzero(good & may_hold(ends, most, rules))
+    columns = ((s.pos, b.tp), (s.neg, b.fp), (money.gain, gain), (money.loss, loss))
+    cut, tp, fp, gained, lost = cuts_in(s, some, *columns)
+    return SomeCuts(s, q, cut, tp, fp), gained, lost
 
 
 def choose_threshold(money: MoneySweep, q: Aim) -> float:
@@ -397,7 +472,7 @@ def best_uniform(rows: RowCosts, q: Aim) -> float | None:
     of_units = q.units is not None and q.confidence is not None
     if rows.score is None or (q.limits and (q.periods is not None or of_units)):
         return None
-    money = MoneySweep.of(replace(rows, gap=rows.score), rows.scores)
+    money = MoneySweep.by_score(rows)
     q = replace(q, periods=None, units=None)
     rules = rules_of(money.counts, q)
     cut, feasible = choose_cut(money, q, rules)

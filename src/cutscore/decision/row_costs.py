@@ -51,14 +51,13 @@ from cutscore.decision.money import (
 )
 from cutscore.decision.row_folds import MOST, CrossFit, at_least_0, cross_fit
 from cutscore.inference.means import Moments, mean_interval
-from cutscore.inference.placements import effective
 from cutscore.inference.selection import Expected, is_large
 from cutscore.measures.aim import Aim
 from cutscore.measures.confusion import Confusion
 from cutscore.measures.costs import Costs, cost_text
 from cutscore.measures.prior import log_odds
 from cutscore.measures.registry import Objective
-from cutscore.sweeps.curves import from_zero
+from cutscore.sweeps.curves import from_zero, sums_from_zero
 from cutscore.sweeps.sweep import Floats
 
 if TYPE_CHECKING:
@@ -299,7 +298,7 @@ class RowCostPoint(OperatingPoint):
         P, N = float(s.P), float(s.N)
         share = P / (P + N) if prior is None else prior
         tp, fp = from_zero(s.tp), from_zero(s.fp)
-        gain, loss = (from_zero(np.cumsum(mass)) / m.scale for mass in (m.gain, m.loss))
+        gain, loss = (sums_from_zero(mass) / m.scale for mass in (m.gain, m.loss))
         none = m.value(0, prior)
         return MoneyCurve._adopt(
             np.append(inf, s.threshold),
@@ -402,7 +401,7 @@ class RowCostPoint(OperatingPoint):
     @property
     def findings(self) -> tuple[Notice, ...]:
         """What should be known: that few positives have most of the money."""
-        rows = effective(float(self.money.gain.sum()), float(self.money.squares[0].sum()))
+        rows = self.money.effective_positives
         return (FewAmounts(rows),) if 0 < rows < FEWEST else ()
 
 

@@ -103,8 +103,8 @@ class CrossFit(Frozen):
 
     def saving(self, baseline: str, level: float) -> Expected:
         """What a case costs less than where all are decided alike."""
-        other = np.full(len(self.flagged), float(baseline == "flag all"))
-        return self._mean(self.rows.outcomes(other) - self.rows.outcomes(self.flagged), level)
+        less = self.rows.saved(self.flagged, float(baseline == "flag all"))
+        return self._mean(less, level)
 
     @property
     def uniform_cost(self) -> float:
@@ -134,23 +134,26 @@ class CrossFit(Frozen):
 
     def _mean(self, values: Floats, level: float) -> Expected:
         """A mean over rows, by the errors of independent rows or clusters."""
-        w, by, y = self._weights(-1.0), self._by, self.rows.positive
+        by, y, w = self._by, self.rows.positive, self.rows.weight
         if by is None and self.prior is not None:
             parts = [
-                (share, Moments.of(_influence(values[of], w[of])))
+                (share, Moments.of(_influence(values[of], None if w is None else w[of])))
                 for of, share in ((y, self.prior), (~y, 1 - self.prior))
             ]
             return mean_interval(parts, level)
-        w = w if self.prior is None else self._weights(self.prior)
         if by is not None:
-            sums, mass = np.bincount(by, w * values), np.bincount(by, w)
+            w = w if self.prior is None else self._weights(self.prior)
+            sums = np.bincount(by, values if w is None else w * values)
+            mass = np.bincount(by, w)
             some = mass > 0
             values, w = sums[some] / mass[some], np.asarray(mass[some], np.float64)
         return mean_interval([(1.0, Moments.of(_influence(values, w)))], level)
 
 
-def _influence(values: Floats, w: Floats) -> Floats:
+def _influence(values: Floats, w: Floats | None) -> Floats:
     """Values of equal weight with the same weighted mean, and the same error of it."""
+    if w is None:
+        return values
     mean = float(np.average(values, weights=w))
     return mean + (values - mean) * (w / np.mean(w))
 

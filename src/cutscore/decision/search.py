@@ -58,9 +58,7 @@ def candidate_cuts(s: Sweep, q: Aim, rules: list[Rule]) -> SomeCuts:
     the first. Where that does an objective good, it bounds what the block can reach, and blocks
     that can't be better than the best of their ends are not looked into.
     """
-    by_bounds = q.goal.helpful and all(
-        rule.helpful or isinstance(rule, CertifiedLimit) or rule.measure.monotone for rule in rules
-    )
+    by_bounds = q.goal.helpful and bounded(rules)
     known = all(rule.helpful or _holds_at_an_end(s, rule) for rule in rules)
     if s.merged and not (known and _best_at_corners(s, q)):
         # Inside of a run one rate changes alone; what gains by that may gain in the middle of it,
@@ -73,19 +71,34 @@ def candidate_cuts(s: Sweep, q: Aim, rules: list[Rule]) -> SomeCuts:
     most = SomeCuts(s, q, cut[1:], tp[1:], fp[:-1])
     bound = most.values()
     bound[np.isnan(bound)] = np.inf  # 0/0 here, but perhaps not inside
-    open_ = np.ones(len(bound), np.bool_)
-    for rule in rules:
-        if isinstance(rule, CertifiedLimit):
-            open_ &= rule.may_hold_between(ends.c)
-        elif rule.helpful:
-            open_ &= rule.may_hold(most.confusion_for(rule))
-        else:  # monotone: if it holds anywhere inside, then at one of the ends
-            holds = rule.holds(ends.confusion_for(rule))
-            open_ &= holds[1:] | holds[:-1]
     found = ends.values()[keep_allowed(s, ends, rules)]
     best = np.nanmax(found, initial=-np.inf)
     slack = 1e-12 * np.abs(bound[np.isfinite(bound)]).max(initial=0.0)
-    return SomeCuts(s, q, *_cuts_in(s, np.flatnonzero(open_ & (bound >= best - slack))))
+    some = np.flatnonzero(may_hold(ends, most, rules) & (bound >= best - slack))
+    b = s.blocks
+    return SomeCuts(s, q, *cuts_in(s, some, (s.pos, b.tp), (s.neg, b.fp)))
+
+
+def bounded(rules: Sequence[Rule]) -> bool:
+    """Whether limits can be shown to hold nowhere inside of a block."""
+    return all(
+        rule.helpful or isinstance(rule, CertifiedLimit) or rule.measure.monotone for rule in rules
+    )
+
+
+def may_hold(ends: SomeCuts, most: SomeCuts, rules: Sequence[Rule]) -> NDArray[np.bool_]:
+    """Whether limits may hold somewhere in each block, by its ends and by what catches most with
+    the fewest false alarms."""
+    out = np.ones(len(most.cut), np.bool_)
+    for rule in rules:
+        if isinstance(rule, CertifiedLimit):
+            out &= rule.may_hold_between(ends.c)
+        elif rule.helpful:
+            out &= rule.may_hold(most.confusion_for(rule))
+        else:  # monotone: if it holds anywhere inside, then at one of the ends
+            holds = rule.holds(ends.confusion_for(rule))
+            out &= holds[1:] | holds[:-1]
+    return out
 
 
 def _holds_at_an_end(s: Sweep, rule: Rule) -> bool:
@@ -110,15 +123,18 @@ def _best_at_corners(s: Sweep, q: Aim) -> bool:
     return monotone or best_at_vertices(s, q)
 
 
-def _cuts_in(s: Sweep, blocks: NDArray[np.intp]) -> tuple[NDArray[Any], ...]:
-    """All cuts of some blocks, in order, and flagging nothing."""
+def cuts_in(
+    s: Sweep, blocks: NDArray[np.intp], *columns: tuple[NDArray[Any], NDArray[Any]]
+) -> list[NDArray[Any]]:
+    """All cuts of some blocks, in order, and flagging nothing: how many entries are flagged, then
+    the sums of columns, of each of which the sums before the blocks are known."""
     at, there = s.inside(blocks)
-    tp, fp = (
+    sums = [
         np.cumsum(np.column_stack((start[blocks], mass[at])), axis=1)[:, 1:][there]
-        for mass, start in ((s.pos, s.blocks.tp), (s.neg, s.blocks.fp))
-    )
+        for mass, start in columns
+    ]
     s.forget()
-    return from_zero(at[there] + 1), from_zero(tp), from_zero(fp)
+    return [from_zero(each) for each in (at[there] + 1, *sums)]
 
 
 def keep_allowed(s: Sweep, cuts: SomeCuts, rules: Sequence[Rule]) -> NDArray[np.bool_]:
@@ -136,11 +152,8 @@ def keep_nearest(s: Sweep, cuts: SomeCuts, rules: Sequence[Rule]) -> NDArray[np.
     return np.asarray(short <= short.min() * (1 + 1e-12))  # equally near, but for rounding
 
 
-def allowed_cuts(s: Sweep, q: Aim, rules: Sequence[Rule]) -> tuple[NDArray[np.bool_], bool]:
-    """Of all cuts those that the limits allow; if there are none the nearest, and False."""
-    if not rules:
-        return np.arange(len(s) + 1) >= (s.threshold[0] == np.inf), True
-    cuts = SomeCuts(s, q, *all_cuts(s))
+def allowed_of(s: Sweep, cuts: SomeCuts, rules: Sequence[Rule]) -> tuple[NDArray[np.bool_], bool]:
+    """Of some cuts those that limits allow; if there are none the nearest, and False."""
     ok = keep_allowed(s, cuts, rules)
     return (ok, True) if ok.any() else (keep_nearest(s, cuts, rules), False)
 

@@ -76,7 +76,7 @@ from cutscore.measures.costs import Costs
 from cutscore.measures.limits import Limit, PeriodRule, ReviewWindows, parse_limit
 from cutscore.measures.prior import check_level
 from cutscore.measures.registry import MEASURES, Objective
-from cutscore.sweeps.sweep import Floats, Sweep
+from cutscore.sweeps.sweep import Floats, Sweep, sweep
 
 Ints = NDArray[np.int64]
 
@@ -104,6 +104,14 @@ class PeriodTop(NamedTuple):
         return f"the {self.k:,} highest of each period: {', '.join(rates)}"
 
 
+class RankedRows(NamedTuple):
+    """Rows by score, the highest first."""
+
+    score: Floats
+    positive: NDArray[np.bool_]
+    period: Ints
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class Periods(Frozen):
     """Rows and the period of each; made by :func:`cutscore.periods`.
@@ -111,7 +119,7 @@ class Periods(Frozen):
     Parameters
     ----------
     score : array of float
-        The scores, descending.
+        The score of each row.
     positive : array of bool
         Whether each row is positive.
     period : array of int
@@ -153,21 +161,22 @@ class Periods(Frozen):
 
     def negated(self) -> Periods:
         """The same of −score."""
-        columns = (0.0 - self.score, self.positive, self.period)
-        flipped = (column[::-1].copy() for column in columns)
-        return Periods._adopt(*flipped, self.number, self.unit, self.gaps, self.column)
+        return replace(self, score=0.0 - self.score)
+
+    @derived
+    def ranked(self) -> RankedRows:
+        """The rows by score, the highest first."""
+        order = np.argsort(-self.score, kind="stable")
+        return RankedRows(self.score[order], self.positive[order], self.period[order])
 
     def check(self, s: Sweep) -> None:
         """Raise unless these are the rows of a sweep."""
         if s.weighted:
             hint = "Drop the weights, or limit rates."
             raise UndefinedError(CountsRows("a limit per period", hint))
-        of = (int(np.count_nonzero(self.positive)), int(np.count_nonzero(~self.positive)))
-        same = of == (s.P, s.N)
-        if same and not s.merged:
-            starts = np.append(0, np.flatnonzero(self.score[1:] != self.score[:-1]) + 1)
-            same = np.array_equal(self.score[starts], s.threshold)
-        if not same:
+        own = sweep(self.positive, self.score)
+        same = (own.P, own.N) == (s.P, s.N)
+        if not same or not (s.merged or np.array_equal(own.threshold, s.threshold)):
             rule = "periods must be made from the rows of the sweep; these have other rows"
             hint = "Make both from the same columns: sweep(y, score) and periods(y, score, day)."
             raise DataError(Conflict(("periods", "s"), rule, hint))
@@ -211,11 +220,10 @@ class Periods(Frozen):
             if asked not in self._windows:
                 self._windows[asked] = self._review_windows(limit, error)
             return self._windows[asked]
-        score, period = self._rows(limit)
         holds = self._test(limit, error)
         if not holds(np.zeros(self.number, np.int64)):
             return Limit(MEASURES["flagged"], "<=", 0, len(self.score))
-        return Limit(limit.measure, "<=", self._most(score, period, holds), len(self.score))
+        return Limit(limit.measure, "<=", self._most(limit, holds), len(self.score))
 
     @derived
     def _windows(self) -> dict[tuple[Limit, float | None], ReviewWindows]:
@@ -237,8 +245,12 @@ class Periods(Frozen):
             return floor(share * self.number)
         return max_errors(self.number, float(share), error)
 
-    def _most(self, score: Floats, period: Ints, holds: Callable[[Ints], bool]) -> int:
-        """How many of the highest of these rows hold; equal scores are flagged together."""
+    def _most(self, limit: Limit, holds: Callable[[Ints], bool]) -> int:
+        """How many of the highest of the rows that a limit counts hold; equal scores are flagged
+        together."""
+        score, positive, period = self.ranked
+        if limit.measure.name == "fp":
+            score, period = score[~positive], period[~positive]
         edges = _edges(score)
         low, high = 0, len(edges)
         while high - low > 1:
@@ -255,7 +267,7 @@ class Periods(Frozen):
         alone = self._test(limit, error if limit.share is not None else 0.9 * error)
         if not alone(none):
             return ReviewWindows((), ())
-        starts, most = [0], [self._most(self.score, self.period, alone)]
+        starts, most = [0], [self._most(limit, alone)]
         if limit.share is not None:
             return ReviewWindows(tuple(starts), tuple(most))
         share, alpha = 0.1 * error / _TESTS, limit.bound
@@ -265,8 +277,8 @@ class Periods(Frozen):
 
         inside = below((1 - _STEP) * alpha)
         if alpha > 0 and inside(none):
-            edges = _edges(self.score)
-            reach = self._most(self.score, self.period, below(_REACH * alpha))
+            edges = _edges(self.ranked.score)
+            reach = self._most(limit, below(_REACH * alpha))
             step, at, to = max(1, int(_STEP * alpha * self.number)), 0, 0
             while at <= reach:
                 to = self._last_end(edges, (at, to, step), inside)
@@ -288,9 +300,10 @@ class Periods(Frozen):
         """Up to which of these edges the rows from one on hold, but for a sixteenth of a step: at
         least up to one that is known, and often a step further."""
         start, known, step = rows
+        period = self.ranked.period
 
         def good(k: int) -> bool:
-            return holds(np.bincount(self.period[start : edges[k]], minlength=self.number))
+            return holds(np.bincount(period[start : edges[k]], minlength=self.number))
 
         low, high = int(np.searchsorted(edges, max(start, known))), len(edges)
         while (k := int(np.searchsorted(edges, edges[low] + step))) < high:
@@ -308,8 +321,8 @@ class Periods(Frozen):
     def _exact_windows(self, limit: Limit) -> ReviewWindows:
         """The same on these rows: for each end the first start, in one pass."""
         over = self._most_over(limit, None)
-        edges = _edges(self.score).tolist()
-        period, counts, above = self.period.tolist(), [0] * self.number, 0
+        edges = _edges(self.ranked.score).tolist()
+        period, counts, above = self.ranked.period.tolist(), [0] * self.number, 0
         keeps = limit.keeps(np.arange(len(period) + 2)).tolist()
         first, blocked, most = 0, [0], [0]
         for start, end in pairwise(edges):
@@ -377,8 +390,8 @@ class Periods(Frozen):
         level = check_level(level)
         if not isinstance(k, (int, np.integer)) or k < 1:
             raise DataError(BadArgument("k", "be an integer of at least 1", k))
-        order = np.argsort(self.period, kind="stable")
-        score, positive, period = self.score[order], self.positive[order], self.period[order]
+        order = np.argsort(self.ranked.period, kind="stable")
+        score, positive, period = (column[order] for column in self.ranked)
         new_period = np.append(True, period[1:] != period[:-1])
         first = np.flatnonzero(new_period | np.append(True, score[1:] != score[:-1]))
         size = np.diff(np.append(first, len(score)))

@@ -351,5 +351,6 @@ def digest_of(s: Sweep) -> str:
     """SHA-256 of the scores and masses of a sweep."""
     sha = hashlib.sha256()
     for column in (s.threshold, s.pos, s.neg):
-        sha.update(np.ascontiguousarray(column).astype(column.dtype.newbyteorder("<")).tobytes())
+        plain = np.ascontiguousarray(column, column.dtype.newbyteorder("<"))
+        sha.update(plain.view(np.uint8).data)
     return "sha256:" + sha.hexdigest()

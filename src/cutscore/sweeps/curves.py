@@ -264,6 +264,14 @@ def from_zero(cumulative: NDArray[Any]) -> NDArray[Any]:
     return np.concatenate((np.zeros(1, cumulative.dtype), cumulative))
 
 
+def sums_from_zero(masses: NDArray[Any]) -> NDArray[Any]:
+    """The same of masses that are not added up yet."""
+    out = np.empty(len(masses) + 1, masses.dtype)
+    out[0] = 0
+    np.cumsum(masses, out=out[1:])
+    return out
+
+
 def _precision(tp: NDArray[Any], fp: NDArray[Any]) -> Floats:
     """TP/(TP+FP) from the start on, where it is 1 by convention."""
     return np.concatenate(([1.0], tp[1:] / (tp[1:] + fp[1:])))

@@ -646,9 +646,10 @@ def _with_squares(s: Sweep, rows: Columns, compact: bool) -> Sweep:
 def square_weights(weight: NDArray[Any]) -> Floats:
     """Squares of weights, none of which is lost."""
     weight = weight.astype(np.float64, copy=False)  # beside float32, 2**500 is infinite
-    some = weight[weight > 0]
-    if len(some) and not (some.min() > 2.0**-500 and some.max() < 2.0**500):
-        one = float(some.max() if some.max() >= 2.0**500 else some.min())
+    most = float(weight.max(initial=0.0))
+    least = float(weight.min(where=weight > 0, initial=np.inf))
+    if not (least > 2.0**-500 and most < 2.0**500):
+        one = most if most >= 2.0**500 else least
         rule = "lie between 2**-500 and 2**500 to be squared"
         raise DataError(BadArgument("weight", rule, one, "Rescale them."))
     return np.asarray(np.square(weight))
