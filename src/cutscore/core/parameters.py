@@ -166,8 +166,8 @@ AIM = (
         "costs",
         "cost of a false alarm (fp) and of a miss (fn); optionally also the benefit of a true "
         "positive (tp) and of a true negative (tn), and the cost of a review (review), which gives "
-        "two thresholds: pass, review or block. choose also takes columns and formulas of columns, "
-        "such as 'fp=2.5,fn=0.8*amount + 15'",
+        "two thresholds: pass, review or block. Columns and formulas of columns may differ "
+        "by row: 'fp=2.5,fn=0.8*amount + 15'",
         "fp=1,fn=20",
         option="--cost",
     ),
