@@ -163,3 +163,28 @@ def test_choices_by_row_are_of_clusters() -> None:
         assert widths(many)[name] == pytest.approx(widths(one)[name], rel=0.4), name
     checked = many.check(Y, S, unit=unit, columns={"amount": amount[unit]})
     assert checked.outcomes
+
+
+@pytest.mark.parametrize("limit", ["flagged <= 10 per day", "fp <= 8 per day"])
+def test_limits_per_day_of_clusters_are_on_all_days(limit: str) -> None:
+    """Choices on folds took ten a day for ten in all."""
+    y, score = rows(1200)
+    Y, S, unit = copied(y, score)
+    days = cs.periods(Y, S, np.arange(len(Y)) % 120)
+    p = cs.choose(
+        cs.sweep(Y, S), "recall", subject_to=limit, periods=days, units=cs.units(Y, S, unit)
+    )
+    assert p.expected is not None
+    assert p.expected.low < p.value < p.expected.high
+    assert p.expected.value == pytest.approx(p.value, rel=0.1)
+
+
+def test_the_point_of_a_policy_expects_what_was_promised() -> None:
+    y, score = rows()
+    Y, S, unit = copied(y, score)
+    policy = cs.Policy.choose(cs.sweep(Y, S), cs.Aim(AIM, units=cs.units(Y, S, unit)))
+    for one in (policy, cs.Policy.from_json(policy.to_json())):
+        assert one.point.expected == one.promises["cost"]
+        with finding("undefined"):
+            one.point.stability()
+    assert policy.revised(costs=cs.Costs(fp=1, fn=2)).point.expected is None

@@ -158,6 +158,7 @@ def test_small_groups_are_pooled_or_refused():
     p = cs.choose_groups(groups, "recall", **asked)
     assert p.pooled == ("b", "c", "d")
     assert "other groups" in repr(p)
+    assert "in each group (small ones together): met" in repr(p)
     with pytest.raises(UndefinedError) as caught:
         cs.choose_groups(groups, "recall", small="refuse", **asked)
     assert caught.value.finding.code == "groups-too-small"
@@ -268,3 +269,12 @@ def test_many_sweeps_are_added_in_pairs() -> None:
         assert np.array_equal(total.threshold, whole.threshold)
         assert np.array_equal(total.pos, whole.pos)
         assert np.array_equal(total.neg, whole.neg)
+
+
+def test_groups_that_are_all_too_small_are_refused():
+    """Tested together, nothing would be shown of any of them."""
+    rng = np.random.default_rng(0)
+    groups = cs.sweeps_by_group(*normal_groups(rng, (300, 300, 300), 0.1))
+    with pytest.raises(UndefinedError) as caught:
+        cs.choose_groups(groups, "recall", each="fpr <= 1 %", confidence=0.95)
+    assert caught.value.finding.code == "groups-too-small"

@@ -470,3 +470,43 @@ def test_certified_cuts_of_many(limit):
     assert in_order.tolist() == [bool(rule.certifies(k)) for k in flagged[:50]] + [
         bool(x) for x in np.isin(flagged[50:], rule.flagged)
     ]
+
+
+@pytest.mark.parametrize("limit", ["error_rate <= 3 %", "review_rate <= 20 %", "precision >= 0.9"])
+def test_guarantees_at_another_prior_are_refused(limit):
+    rng = np.random.default_rng(0)
+    y = rng.random(2000) < 0.1
+    aim = cs.Aim("fnr", [limit, "review_rate <= 30 %"], prior=0.3, confidence=0.95)
+    with finding("arguments-conflict"):
+        cs.choose(cs.sweep(y, rng.normal(size=2000) + 2 * y), aim)
+
+
+def test_limits_at_another_prior_are_exact():
+    """Of one tenth positives, missing all is exactly one error in ten."""
+    s = cs.sweep([1, 0, 0, 1, 0, 0, 0], [1, 1, 1, 1, 1, 1, 1])
+    for limit in ("error_rate <= 0.1", "error_rate >= 0.1"):
+        p = cs.choose(s, "review_rate", subject_to=limit, prior=0.1)
+        assert p.feasible, limit
+        assert p.status[0].holds, limit
+
+
+def test_expected_shares_are_shares():
+    y = [1, 0, 1, 1, 0, 0, 0, 1, 1, 0, 1, 0, 0]
+    score = [6, 4.5, 6.75, 0, 9, 1.5, 2, 2, 8.25, 6, 1.75, 3.75, 3.25]
+    s, aim = cs.sweep(y, score), cs.Aim(cs.Costs(fp=1, fn=2, review=0.1), "review_rate <= 20 %")
+    assert cs.choose(s, aim).expect("npv").value == 0
+    assert 0 <= Policy.choose(s, aim).promises["npv"].value <= 1
+
+
+def test_limits_that_fail_are_told_from_those_that_hold():
+    rng = np.random.default_rng(0)
+    y = rng.random(300) < 0.1
+    s = cs.sweep(y, rng.normal(size=300) + 2 * y)
+    limits = ["precision >= 0.999", "review_rate <= 90 %", "fpr <= 99 %"]
+    aim = cs.Aim("fnr", limits, confidence=0.9)
+    p = cs.choose(s, aim)
+    assert not p.feasible
+    holds = [one.holds for one in p.status]
+    assert holds == [False, True, True]
+    same = Policy.choose(s, aim, threshold=(p.review_threshold, p.threshold)).point
+    assert [one.holds for one in same.status] == holds

@@ -119,6 +119,10 @@ def _check_columns(arguments: Namespace, *, by_row: bool) -> None:
     if arguments.normal and (arguments.label or arguments.positive is not None):
         other = "label" if arguments.label else "positive"
         raise UsageError(Conflict(("normal", other), "all rows are normal, so no label is read"))
+    if arguments.normal and arguments.costs is not None:
+        rule = "costs weigh misses, and there are no positives to miss"
+        hint = "Limit fpr, fp or flagged instead of {1}."
+        raise UsageError(Conflict(("normal", "costs"), rule, hint))
     if arguments.exposure is not None and arguments.period is None:
         rule = "an exposure counts periods"
         raise UsageError(Conflict(("exposure", "period"), rule, shared.NEEDS))

@@ -34,7 +34,7 @@ from cutscore.core.interval import Interval
 from cutscore.core.labels import binarize, one_versus_rest_note
 from cutscore.inference.guarantee import check_guarantee
 from cutscore.inference.selection import Expected
-from cutscore.measures.aim import as_objective
+from cutscore.measures.aim import Aim, as_objective
 from cutscore.measures.costs import Costs
 from cutscore.measures.limits import as_limits
 from cutscore.measures.prior import check_level, check_prior
@@ -284,13 +284,16 @@ def _check_limits(arguments: Namespace, limits_known: bool) -> None:
         raise UsageError(
             Conflict(("confidence", "subject_to"), "a confidence applies to limits", NEEDS)
         )
-    for limit in as_limits(arguments.subject_to):
+    limits = tuple(as_limits(arguments.subject_to))
+    for limit in limits:
         if limit.period is not None and not limits_known:
             _check_period(arguments, limit.text)
     if arguments.confidence is not None:
-        for limit in as_limits(arguments.subject_to):
+        goal = costs(arguments, by_row=True) or as_objective(arguments.maximize or "recall")
+        three_way = Aim(goal, limits).three_way
+        for limit in limits:
             try:
-                check_guarantee(limit, arguments.prior)
+                check_guarantee(limit, arguments.prior, three_way=three_way)
             except DataError as error:
                 raise UsageError(error.finding) from None
 

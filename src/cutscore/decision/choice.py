@@ -435,22 +435,23 @@ class OperatingPoint(Card):
 
     def _choose_again(self) -> Chosen | None:
         q = self.question
-        units = as_units(q.units)
+        units, periods = as_units(q.units), as_periods(q.periods)
+        if periods is not None:
+            # Of the rows that are not left out as large a share is flagged.
+            if not isinstance(periods, Periods):
+                return None
+            if q.confidence is not None and any(limit.period is None for limit in q.limits):
+                return None
+            error = None if q.confidence is None else split_error(q.limits, q.confidence)
+            limits = tuple(q.on_all_rows(limit, error) for limit in q.limits)
+            q = replace(q, limits=limits, confidence=None, units=None, periods=None)
         if units is not None:
             scores = [units.score]
             return select_among(units.positive, scores, q, weight=units.weight, unit=units.unit)
-        if q.periods is None:
+        if periods is None:
             return select(self.sweep, q)
-        # Whole periods are left out, and of the others as large a share is flagged.
-        if not isinstance(q.periods, Periods):
-            return None
-        if q.confidence is not None and any(limit.period is None for limit in q.limits):
-            return None
-        error = None if q.confidence is None else split_error(q.limits, q.confidence)
-        limits = tuple(q.on_all_rows(limit, error) for limit in q.limits)
-        aim = replace(q, limits=limits, confidence=None, units=None, periods=None)
-        rows = q.periods.ranked  # so that the order of the rows does not matter
-        return select_among(rows.positive, [rows.score], aim, unit=rows.period)
+        rows = periods.ranked  # so that the order of the rows does not matter
+        return select_among(rows.positive, [rows.score], q, unit=rows.period)
 
     def stability(self, n: int = 200, *, seed: int = 0) -> Stability:
         """Choose again on ``n`` bootstrap samples: how far do the threshold and the result move?
@@ -480,6 +481,9 @@ class OperatingPoint(Card):
             raise UndefinedError(CountsRows("stability", hint, what))
         if q.three_way:
             raise UndefinedError(Undefined("stability", "is available for a single threshold only"))
+        if isinstance(self.among, Promised) and not self.given:
+            why = "needs the clusters of the rows, which a policy does not store"
+            raise UndefinedError(Undefined("stability", why))
         s, sampler = self.sweep, Sampler(self.sweep, seed)
         if len(s) > 2**16 and not s.weighted and best_between_runs(s, q):
             # No cut inside of a run can be the best, so each is one entry: among so many scores it

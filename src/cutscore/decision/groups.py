@@ -572,8 +572,8 @@ def _pool(
         raise _small_error(groups, few, limit, error)
     others = GroupSweeps({name: groups[name] for name in few}).total
     short = [one for one in each if _too_small(others, one, error)]
-    if short:
-        raise _small_error(groups, few, short[0], error)
+    if short or len(few) == len(groups):  # or nothing would be shown of any group
+        raise _small_error(groups, few, short[0] if short else limit, error)
     tested = {name: s for name, s in groups.items() if name not in few}
     return {**tested, OTHERS: others}, tuple(few)
 
@@ -664,6 +664,7 @@ def _status(p: GroupPoint) -> Iterator[GroupStatus]:
             tested, _ = _pool(parts, p.each, error, "pool")
     for limit in p.each:
         words, name, bound = f"{limit.text} in each group", limit.measure.name, limit.bound
+        words += " (small ones together)" if p.pooled else ""
         holds = not p.given or all(_holds(s, limit, error) for s in tested.values())
         rates = {group: float(limit.measure(c)) for group, c in p.confusions.items()}
         known = [group for group, rate in rates.items() if np.isfinite(rate)]

@@ -171,8 +171,16 @@ class _Cuts:
     def _limit_sum(self, limit: Limit) -> None:
         """A limit on u(i) + v(j), of which both only rise or only fall."""
         s, measure, prior = self.s, limit.measure, self.q.prior
-        pos, neg = (1, 1) if prior is None or measure.is_count else _cases_of_a_row(s, prior)
-        tp, fp = (m if k == 1 else m * float(k) for m, k in ((self.tp, pos), (self.fp, neg)))
+        whole: int | float = 1 if measure.is_count else s.P + s.N
+        tp, fp = self.tp, self.fp
+        if prior is not None and not measure.is_count:
+            cases = _cases_of_a_row(s, prior)
+            scale = lcm(*(one.denominator for one in cases))
+            if not s.weighted and scale * whole < 2**62:
+                whole = scale * int(whole)
+                tp, fp = (m * int(k * scale) for m, k in zip((tp, fp), cases, strict=True))
+            else:
+                tp, fp = (m * float(k) for m, k in zip((tp, fp), cases, strict=True))
         if measure.reviews:
             v = tp + fp
             u = -v
@@ -182,7 +190,6 @@ class _Cuts:
             u = cells[0] * tp + cells[1] * fp
             v = cells[2] * (tp[-1] - tp) + cells[3] * (fp[-1] - fp)
         upper = limit.sign[0] == "<"
-        whole = 1 if measure.is_count else s.P + s.N
         most = _largest_allowed(limit, whole) if u.dtype.kind == "i" else limit.bound * whole
         if len(limit.sign) == 1 and u.dtype.kind != "i":
             most = np.nextafter(most, -np.inf if upper else np.inf)
@@ -220,6 +227,7 @@ class _Cuts:
         """Allow what keeps a limit out of sample."""
         s, q, n = self.s, self.q, self.s.P + self.s.N
         name, side = limit.measure.name, side_of(limit.measure)
+        check_guarantee(limit, q.prior, three_way=True)
         if side != "both":
             rule = certify_limit(s, limit, error, q.prior, as_units(q.units))
             if isinstance(rule, CertifiedLimit):
@@ -236,7 +244,7 @@ class _Cuts:
             # Nothing is reviewed where none can be allowed: then no case is between the cuts.
             self.at_most(self.flagged, self.flagged + max(k, 0))
             return
-        if name == "error_rate" and limit.sign[0] == "<":
+        if name == "error_rate":
             share = error / (2 * len(_SPLITS))
             pairs = [
                 (max_errors(int(n), rate * k, share), max_errors(int(n), rate * (1 - k), share))
@@ -247,7 +255,6 @@ class _Cuts:
                 missed = np.where(self.fp <= wrong, np.maximum(missed, may), missed)
             self.at_most(s.P - self.tp, missed)
             return
-        check_guarantee(limit, q.prior)
         raise bad_limit(limit.text, "be error_rate <= or review_rate <= to be guaranteed")
 
     def best(self, wanted: Coefficients) -> Pair | None:

@@ -41,6 +41,7 @@ from cutscore.inference.selection import (
     logit_interval,
     select,
     spread_of,
+    within_range,
 )
 from cutscore.measures.aim import Aim
 from cutscore.measures.confusion import Confusion, Number
@@ -230,11 +231,15 @@ def point_of(
     c = triage_at(s, pair)
     deployed = c if q.prior is None else c.deployed(q.prior)
     here = [feasible is not False] * len(q.limits)
-    if feasible is None and q.confidence is not None:
+    if not feasible and q.confidence is not None:
         here = pairs_kept(s, q, pair)
     elif q.confidence is None:
-        rules = period_rules(s, q)
-        here = [bool(rules.get(limit, limit).holds(limit.sees(c, deployed))) for limit in q.limits]
+        # What the search found to be allowed is, whatever the rounding of shares at another prior.
+        rules = {} if feasible else period_rules(s, q)
+        here = [
+            feasible or bool(rules.get(limit, limit).holds(limit.sees(c, deployed)))
+            for limit in q.limits
+        ]
     if feasible is None:
         feasible = all(here)
     cuts = _thresholds(s, q, pair) if cuts is None else cuts
@@ -312,6 +317,7 @@ class _PairSelection:
         )
         if not spread > 0:
             return None
+        value = within_range(goal, value)
         if value == 0 and isinstance(goal, Measure):  # as on the folds, so on few of other rows
             return Expected(0.0, *clopper_pearson(0, b.P + b.N, level), level)
         half = critical_value(level, b.df) * spread

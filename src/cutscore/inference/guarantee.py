@@ -149,8 +149,8 @@ def split_error(limits: Sequence[Limit], confidence: float) -> float:
 _OF_CASES = ("precision", "npv", "flagged_rate", "review_rate", "error_rate")
 
 
-def check_guarantee(limit: Limit, prior: float | None) -> None:
-    """Raise if no guarantee exists for a limit, whatever the rows."""
+def check_guarantee(limit: Limit, prior: float | None, *, three_way: bool = False) -> None:
+    """Raise if no guarantee exists for a limit on one threshold, or on two, whatever the rows."""
     name, sign = limit.measure.name, limit.sign[0]
     if prior is not None and (name == "flagged" or name in _OF_CASES or limit.period is not None):
         rule = (
@@ -158,6 +158,8 @@ def check_guarantee(limit: Limit, prior: float | None) -> None:
         )
         hint = "Drop {0}, or limit fpr and recall."
         raise DataError(Conflict(("prior", "subject_to"), rule, hint))
+    if three_way and name == "error_rate" and sign == "<":
+        return
     if limit.period is None and sign not in limit.measure.guaranteed:
         rule = (
             "be one that can be guaranteed: fpr <=, fnr <=, review_rate <=, recall >=, "

@@ -146,6 +146,7 @@ class Selection(Frozen):
         value, spread = spread_of(repeats, inside, here)
         if np.isnan(spread):
             return None
+        value = within_range(goal, value)
         if not spread or value == 0 or (value == 1 and not isinstance(goal, Costs)):
             with suppress(UndefinedError):
                 return Expected(value, *self._at_once(goal, value, level), level)
@@ -232,6 +233,12 @@ def _divides_by_flagged(goal: Objective) -> bool:
     and not otherwise."""
     name = getattr(goal, "name", "")
     return getattr(goal, "beta", None) is not None or name in ("precision", "npv", "lift", "mcc")
+
+
+def within_range(goal: Objective, value: float) -> float:
+    """A rate as a share: what is corrected for a choice may be none where rows are few."""
+    rate = isinstance(goal, Measure) and goal.rate
+    return min(max(value, 0.0), 1.0) if rate else value
 
 
 def interval_ends(goal: Objective, value: float, half: float) -> tuple[float, float]:

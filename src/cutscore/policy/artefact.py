@@ -502,8 +502,10 @@ class Policy(Card):
             found = point_at(self.sweep, self._aim_of_all, cuts)
         except UndefinedError:  # a guarantee that needs every score: what is seen on the rows
             found = point_at(self.sweep, self.aim.on_rows, cuts)
-        # Given thresholds are not chosen again on folds: what to expect of them was said.
-        among = Promised(self.aim, self.promises, given=True) if self.given else None
+        # Given thresholds are not chosen again on folds, and clusters are not known any more: what
+        # to expect was said.
+        said = self.given or self.evidence.units is not None
+        among = Promised(self.aim, self.promises, given=self.given) if said else None
         return replace(found, feasible=self.feasible, among=among)
 
     def row_point(self, threshold: float) -> RowCostPoint:
