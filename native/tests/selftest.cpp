@@ -19,9 +19,14 @@
 
 #include "kernels.hpp"
 
-#if defined(CUTSCORE_HAS_AVX2)
+#define CUTSCORE_DECLARE                                                                            \
+    void logistic(const Table&, const bool*, const double*, const double*, double, bool, double*);
+#if defined(CUTSCORE_HAS_AVX)
 namespace cutscore::baseline {
-void logistic(const Table&, const bool*, const double*, const double*, double, bool, double*);
+CUTSCORE_DECLARE
+}
+namespace cutscore::avx2 {
+CUTSCORE_DECLARE
 }
 #endif
 
@@ -739,6 +744,24 @@ void linear_trial(bool sparse) {
     }
 }
 
+// Calls check with every build that the dispatcher may not have picked here: all have the same bits.
+#if defined(CUTSCORE_HAS_AVX)
+struct Baseline {
+    static constexpr auto logistic = cutscore::baseline::logistic;
+};
+struct Avx2 {
+    static constexpr auto logistic = cutscore::avx2::logistic;
+};
+template <class Check>
+void each_build(Check&& check) {
+    check(Baseline{});
+    if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi2")) check(Avx2{});
+}
+#else
+template <class Check>
+void each_build(Check&&) {}
+#endif
+
 // The logistic loss against libm, row by row in long double; sizes around pieces and whole fours.
 template <class S, class I>
 void logistic_trial(bool sparse) {
@@ -770,13 +793,11 @@ void logistic_trial(bool sparse) {
     for (std::size_t k = 0; k < sums.size(); ++k)
         CHECK(std::abs(double(sums[k] - plain[k])) <= 1e-13 * double(size[k]) + 1e-300);
     CHECK(less[0] == sums[0] && less[d + 1] == sums[d + 1]);
-#if defined(CUTSCORE_HAS_AVX2)
-    if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi2")) {
+    each_build([&](auto build) {
         auto other = sums;
-        cutscore::baseline::logistic(f.table, positive.get(), mass, w.data(), 0.25, true, other.data());
+        build.logistic(f.table, positive.get(), mass, w.data(), 0.25, true, other.data());
         CHECK(other == sums);
-    }
-#endif
+    });
     for (std::size_t k = 0; k < d; ++k) CHECK(std::abs(less[1 + k] - sums[1 + k]) <= 1e-13 * double(size[1 + k]));
 
     std::vector<double> pairs(d * d, 0.5), squares(d, 0.25);
