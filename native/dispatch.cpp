@@ -39,6 +39,7 @@ namespace cutscore {
     void scores(const Table&, const double*, double, double*);            \
     void combine(const Table&, const double*, double*);                   \
     void products(const Table&, const double*, double*, double*);         \
+    void scatter(const Table&, const std::int64_t*, std::int64_t, const double*, const double*, bool, double*); \
     double largest_square(const Table&);                                  \
     void perceptron(const Table&, const bool*, const double*, double, double, Perceptron&); \
     void logistic(const Table&, const bool*, const double*, const double*, double, bool, double*);
@@ -138,6 +139,10 @@ void combine(const Table& t, const double* coefficient, double* sum) {
 }
 void products(const Table& t, const double* coefficient, double* sum, double* squares) {
     CUTSCORE_DISPATCH_FEATURES(products(t, coefficient, sum, squares));
+}
+void scatter(const Table& t, const std::int64_t* chosen, std::int64_t count, const double* weight,
+             const double* start, bool products, double* out) {
+    CUTSCORE_DISPATCH_FEATURES(scatter(t, chosen, count, weight, start, products, out));
 }
 double largest_square(const Table& t) { return CUTSCORE_DISPATCH_FEATURES(largest_square(t)); }
 void perceptron(const Table& t, const bool* positive, const double* weight, double rate, double square,

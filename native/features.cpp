@@ -7,6 +7,7 @@
 #include "linear.hpp"
 #include "logistic.hpp"
 #include "perceptron.hpp"
+#include "scatter.hpp"
 
 namespace CUTSCORE_ISA {
 
@@ -20,6 +21,11 @@ void combine(const Table& t, const double* coefficient, double* sum) {
 
 void products(const Table& t, const double* coefficient, double* sum, double* squares) {
     by_table(t, [&](const auto& x) { paired(x, coefficient, sum, squares); });
+}
+
+void scatter(const Table& t, const std::int64_t* chosen, std::int64_t count, const double* weight,
+             const double* start, bool products, double* out) {
+    by_table(t, [&](const auto& x) { scattered(x, chosen, count, weight, start, products, out); });
 }
 
 double largest_square(const Table& t) {
