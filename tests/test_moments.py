@@ -77,6 +77,7 @@ def either(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> N
     """Sums of narrow tables by the native core, and as those of wide ones."""
     if request.param == "BLAS":
         monkeypatch.setattr(_rows, "NARROW", 0)
+        monkeypatch.setattr(moments, "NARROW", 0)
 
 
 # -------------------------------------------------------------------------------------- the values

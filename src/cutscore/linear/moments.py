@@ -33,7 +33,16 @@ from cutscore.core.findings.statistics import (
 from cutscore.core.frozen import Frozen, derived
 from cutscore.core.json import with_format, without_format
 from cutscore.core.types import Array, ArrayLike, Label, MatrixLike, SparseMatrix
-from cutscore.linear.rows import ArrayRows, Block, Flags, Floats, Matrix, Rows, is_narrow
+from cutscore.linear.rows import (
+    NARROW,
+    ArrayRows,
+    Block,
+    Flags,
+    Floats,
+    Matrix,
+    Rows,
+    is_narrow,
+)
 
 _FORMAT, _VERSION = "cutscore moments", 1
 # Two scatter matrices of so many columns take 1 GiB.
@@ -390,13 +399,12 @@ class BlockMoments:
         return isinstance(X, np.ndarray) and not (X.flags.c_contiguous or X.flags.f_contiguous)
 
     def _compact(self, X: Matrix) -> Matrix:
-        """The same without gaps."""
+        """The same without gaps, row by row if it is narrow."""
         if not isinstance(X, np.ndarray) or not self._has_gaps(X):
             return X
         n, d = X.shape
-        out: NDArray[Any] = self._scratch(
-            "block", n, d, abs(X.strides[0]) < abs(X.strides[1]), X.dtype
-        )
+        by_column = d > NARROW and abs(X.strides[0]) < abs(X.strides[1])
+        out: NDArray[Any] = self._scratch("block", n, d, by_column, X.dtype)
         out[...] = X
         return out
 
