@@ -19,8 +19,9 @@ namespace CUTSCORE_ISA {
 using cutscore::Kind;
 using cutscore::Table;
 
-// How far before its use memory is asked for, in bytes: the processor's own guesses end with each page.
-inline constexpr std::ptrdiff_t ahead = 2048;
+// How far before its use memory is asked for, in bytes: the processor's own guesses end with each page. Less
+// of long rows, whose pieces fill the first-level cache.
+constexpr std::ptrdiff_t ahead(std::int64_t row) noexcept { return row <= 2048 ? 8192 : 2048; }
 
 // w·x of several rows at once: the weights, whole eights of them, are loaded once for all.
 template <int rows, class S>
@@ -33,11 +34,12 @@ CUTSCORE_INLINE void dots(const S* const (&x)[rows], const double* w, std::int64
         for (int j = 0; j < rows; ++j) run(j);
     };
     each([&](int j) { sum[j] = all_eight(0); });
+    const std::ptrdiff_t later = ahead(d * std::int64_t(sizeof(S)));
     std::int64_t k = 0;
     for (; k + 8 <= d; k += 8) {
         const Eight a = eight(w + k);
         each([&](int j) {
-            __builtin_prefetch(reinterpret_cast<const char*>(x[j] + k) + ahead);
+            __builtin_prefetch(reinterpret_cast<const char*>(x[j] + k) + later);
             sum[j] += eight(x[j] + k) * a;
         });
     }
