@@ -108,17 +108,22 @@ fuzz: .venv/tools
 SELFTEST := -std=c++20 -O1 -g -Wall -Wextra -Wno-psabi -Inative -pthread native/tests/selftest.cpp native/dispatch.cpp \
   native/masses.cpp native/memory.cpp
 CHECKS := -fsanitize=address,undefined -fno-sanitize-recover=all
-AVX2 := $(filter x86_64,$(shell uname -m))
+# No fused products, as in the package: each build has to have the same bits.
+KERNELS := -r -std=c++20 -O1 -g -ffp-contract=off -Wno-psabi -Inative $(CHECKS) native/features.cpp
+X86 := $(filter x86_64,$(shell uname -m))
 sanitize:
 	@mkdir -p build/sanitize
-	$(CXX) $(SELFTEST) native/kernels.cpp $(CHECKS) -DCUTSCORE_ISA=cutscore::baseline -o build/sanitize/plain
+	$(CXX) $(SELFTEST) native/kernels.cpp native/features.cpp $(CHECKS) -DCUTSCORE_ISA=cutscore::baseline \
+	  -o build/sanitize/plain
 	build/sanitize/plain 200
-	$(if $(AVX2),$(CXX) -c native/kernels.cpp -std=c++20 -O1 -g -Wno-psabi -Inative $(CHECKS) -mavx2 -mbmi2 \
-	  -DCUTSCORE_ISA=cutscore::avx2 -o build/sanitize/avx2.o)
-	$(if $(AVX2),$(CXX) $(SELFTEST) native/kernels.cpp build/sanitize/avx2.o $(CHECKS) \
-	  -DCUTSCORE_HAS_AVX2 -DCUTSCORE_ISA=cutscore::baseline -o build/sanitize/avx2)
-	$(if $(AVX2),build/sanitize/avx2 200)
-	$(CXX) $(SELFTEST) native/kernels.cpp -fsanitize=thread -DCUTSCORE_ISA=cutscore::baseline -o build/sanitize/races
+	$(if $(X86),$(CXX) $(KERNELS) native/kernels.cpp -mavx2 -mbmi2 -DCUTSCORE_ISA=cutscore::avx2 -o build/sanitize/avx2.o)
+	$(if $(X86),$(CXX) $(KERNELS) -mavx2 -mbmi2 -mavx512f -mavx512vl -mavx512bw -mavx512dq \
+	  -DCUTSCORE_ISA=cutscore::avx512 -o build/sanitize/avx512.o)
+	$(if $(X86),$(CXX) $(SELFTEST) native/kernels.cpp native/features.cpp build/sanitize/avx2.o build/sanitize/avx512.o \
+	  $(CHECKS) -DCUTSCORE_HAS_AVX -DCUTSCORE_ISA=cutscore::baseline -o build/sanitize/avx)
+	$(if $(X86),build/sanitize/avx 200)
+	$(CXX) $(SELFTEST) native/kernels.cpp native/features.cpp -fsanitize=thread -DCUTSCORE_ISA=cutscore::baseline \
+	  -o build/sanitize/races
 	build/sanitize/races 60
 
 # What commands print, in the pages that show it. Look at the changes before you commit them.

@@ -575,6 +575,22 @@ NB_MODULE(_native, m) {
         one_for_each_row(t, coefficient.shape(0));
         unlocked([&] { cutscore::products(t, coefficient.data(), sum.data(), squares.data()); });
     }, "data"_a, "indices"_a.none(), "indptr"_a.none(), "coefficient"_a, "sum"_a, "squares"_a);
+    m.def("scatter", [](const Array& data, const std::optional<In<std::int64_t>>& chosen,
+                        const std::optional<In<double>>& weight, const In<double>& start, bool products) {
+        const std::size_t d = start.shape(0);
+        const auto t = table(data, {}, {}, d);
+        const std::size_t count = chosen ? chosen->shape(0) : std::size_t(t.n);
+        if (weight && weight->shape(0) != count) throw nb::value_error("there must be one weight for each row");
+        for (std::size_t i = 0; chosen && i < count; ++i)
+            if (std::uint64_t(chosen->data()[i]) >= std::uint64_t(t.n))
+                throw nb::index_error("a row number is below 0 or past the end of X");
+        auto out = small((d + 1) * (products ? d + 1 : 1));
+        unlocked([&] {
+            cutscore::scatter(t, chosen ? chosen->data() : nullptr, std::int64_t(count),
+                              weight ? weight->data() : nullptr, start.data(), products, out.data());
+        });
+        return out;
+    }, "data"_a, "chosen"_a.none(), "weight"_a.none(), "start"_a, "products"_a);
     m.def("largest_square", [](const Array& data, const Index& indices, const Index& indptr,
                                std::size_t features) {
         const auto t = table(data, indices, indptr, features);

@@ -34,29 +34,43 @@ namespace cutscore {
     void bootstrap_area(View<std::int64_t>, std::uint64_t, int, std::size_t, std::size_t, double*); \
     void bootstrap_precision(View<std::int64_t>, std::uint64_t, int, std::size_t, std::size_t, double*); \
     void resample(const std::int64_t*, std::size_t, std::uint64_t, std::uint64_t, std::int64_t*);   \
-    void cross_fit(const Aim&, const Choices&, std::uint64_t, int);       \
+    void cross_fit(const Aim&, const Choices&, std::uint64_t, int);
+#define CUTSCORE_DECLARE_FEATURES                                         \
     void scores(const Table&, const double*, double, double*);            \
     void combine(const Table&, const double*, double*);                   \
     void products(const Table&, const double*, double*, double*);         \
+    void scatter(const Table&, const std::int64_t*, std::int64_t, const double*, const double*, bool, double*); \
     double largest_square(const Table&);                                  \
     void perceptron(const Table&, const bool*, const double*, double, double, Perceptron&); \
     void logistic(const Table&, const bool*, const double*, const double*, double, bool, double*);
 
 namespace baseline {
 CUTSCORE_DECLARE
+CUTSCORE_DECLARE_FEATURES
 }
 
-#if defined(CUTSCORE_HAS_AVX2)
+#if defined(CUTSCORE_HAS_AVX)
 namespace avx2 {
 CUTSCORE_DECLARE
+CUTSCORE_DECLARE_FEATURES
+}
+namespace avx512 {
+CUTSCORE_DECLARE_FEATURES
 }
 static bool has_avx2() noexcept {
     static const bool yes = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi2");
     return yes;
 }
+static bool has_avx512() noexcept {
+    static const bool yes = has_avx2() && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl") &&
+                            __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq");
+    return yes;
+}
 #define CUTSCORE_DISPATCH(call) (has_avx2() ? avx2::call : baseline::call)
+#define CUTSCORE_DISPATCH_FEATURES(call) (has_avx512() ? avx512::call : CUTSCORE_DISPATCH(call))
 #else
 #define CUTSCORE_DISPATCH(call) baseline::call
+#define CUTSCORE_DISPATCH_FEATURES(call) baseline::call
 #endif
 
 Area area(const Rows& r) { return CUTSCORE_DISPATCH(area(r)); }
@@ -118,22 +132,26 @@ void resample(const std::int64_t* mass, std::size_t m, std::uint64_t seed, std::
     CUTSCORE_DISPATCH(resample(mass, m, seed, stream, out));
 }
 void scores(const Table& t, const double* w, double b, double* out) {
-    CUTSCORE_DISPATCH(scores(t, w, b, out));
+    CUTSCORE_DISPATCH_FEATURES(scores(t, w, b, out));
 }
 void combine(const Table& t, const double* coefficient, double* sum) {
-    CUTSCORE_DISPATCH(combine(t, coefficient, sum));
+    CUTSCORE_DISPATCH_FEATURES(combine(t, coefficient, sum));
 }
 void products(const Table& t, const double* coefficient, double* sum, double* squares) {
-    CUTSCORE_DISPATCH(products(t, coefficient, sum, squares));
+    CUTSCORE_DISPATCH_FEATURES(products(t, coefficient, sum, squares));
 }
-double largest_square(const Table& t) { return CUTSCORE_DISPATCH(largest_square(t)); }
+void scatter(const Table& t, const std::int64_t* chosen, std::int64_t count, const double* weight,
+             const double* start, bool products, double* out) {
+    CUTSCORE_DISPATCH_FEATURES(scatter(t, chosen, count, weight, start, products, out));
+}
+double largest_square(const Table& t) { return CUTSCORE_DISPATCH_FEATURES(largest_square(t)); }
 void perceptron(const Table& t, const bool* positive, const double* weight, double rate, double square,
                 Perceptron& p) {
-    CUTSCORE_DISPATCH(perceptron(t, positive, weight, rate, square, p));
+    CUTSCORE_DISPATCH_FEATURES(perceptron(t, positive, weight, rate, square, p));
 }
 void logistic(const Table& t, const bool* positive, const double* weight, const double* w, double b,
               bool curved, double* out) {
-    CUTSCORE_DISPATCH(logistic(t, positive, weight, w, b, curved, out));
+    CUTSCORE_DISPATCH_FEATURES(logistic(t, positive, weight, w, b, curved, out));
 }
 
 void bin_edges(int bits, double* edges) {

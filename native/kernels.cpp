@@ -7,11 +7,8 @@
 #include "counting.hpp"
 #include "exact.hpp"
 #include "groups.hpp"
-#include "linear.hpp"
-#include "logistic.hpp"
 #include "lookup.hpp"
 #include "paired.hpp"
-#include "perceptron.hpp"
 #include "points.hpp"
 #include "rank.hpp"
 #include "choice.hpp"
@@ -160,34 +157,6 @@ void bootstrap_precision(View<std::int64_t> s, std::uint64_t seed, int threads, 
 
 void cross_fit(const Aim& aim, const Choices& c, std::uint64_t seed, int threads) {
     cross_fitted(aim, c, seed, threads);
-}
-
-void scores(const Table& t, const double* w, double b, double* out) {
-    by_table(t, [&](const auto& x) { scored(x, w, b, out); });
-}
-
-void combine(const Table& t, const double* coefficient, double* sum) {
-    by_table(t, [&](const auto& x) { combined(x, coefficient, sum); });
-}
-
-void products(const Table& t, const double* coefficient, double* sum, double* squares) {
-    by_table(t, [&](const auto& x) { paired(x, coefficient, sum, squares); });
-}
-
-double largest_square(const Table& t) {
-    return by_table(t, [&](const auto& x) { return most_square(x); });
-}
-
-void perceptron(const Table& t, const bool* positive, const double* weight, double rate, double square,
-                Perceptron& p) {
-    by_table(t, [&](const auto& x) { taught(x, positive, weight, rate, square, p); });
-}
-
-void logistic(const Table& t, const bool* positive, const double* weight, const double* w, double b,
-              bool curved, double* out) {
-    by_table(t, [&](const auto& x) {
-        curved ? lost<2>(x, positive, weight, w, b, out) : lost<1>(x, positive, weight, w, b, out);
-    });
 }
 
 }  // namespace CUTSCORE_ISA

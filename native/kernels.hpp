@@ -270,8 +270,13 @@ void scores(const Table&, const double* w, double b, double* out);
 // sum[k] += the sum over rows of coefficient[i] x[i][k]. Rows with a coefficient of 0 are not read.
 void combine(const Table&, const double* coefficient, double* sum);
 // sum[a][b], d by d, and squares[a] += products of entries of each row, times its coefficient, so that
-// sum + sumᵀ + diag(squares) is the sum of coefficient x xᵀ. Of CSR only: for dense tables there is BLAS.
+// sum + sumᵀ + diag(squares) is the sum of coefficient x xᵀ. Of CSR only.
 void products(const Table&, const double* coefficient, double* sum, double* squares);
+// Sums over chosen rows of a dense table of weight z, z = x - start, and then of the weights: d + 1 numbers.
+// Or `products`: out[a][b], d + 1 by d + 1, are sums of weight z zᵀ, where z has a 1 as its last entry.
+// `chosen` is `count` row numbers, or null for the first `count` rows; `weight`, one for each, or null for 1.
+void scatter(const Table&, const std::int64_t* chosen, std::int64_t count, const double* weight,
+             const double* start, bool products, double* out);
 // The largest squared length of a row.
 double largest_square(const Table&);
 

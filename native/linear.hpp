@@ -19,49 +19,42 @@ namespace CUTSCORE_ISA {
 using cutscore::Kind;
 using cutscore::Table;
 
-// How far before its use memory is asked for, in bytes: the processor's own guesses end with each page.
-inline constexpr std::ptrdiff_t ahead = 2048;
+// How far before its use memory is asked for, in bytes: the processor's own guesses end with each page. Less
+// of long rows, whose pieces fill the first-level cache.
+constexpr std::ptrdiff_t ahead(std::int64_t row) noexcept { return row <= 2048 ? 8192 : 2048; }
 
-// w·x of several rows at once: the weights, whole fours of them, are loaded once for all.
+// w·x of several rows at once: the weights, whole eights of them, are loaded once for all.
 template <int rows, class S>
 CUTSCORE_INLINE void dots(const S* const (&x)[rows], const double* w, std::int64_t d,
                           double (&out)[rows]) noexcept {
-    Four even[rows], odd[rows];
+    Eight sum[rows];
     // Told to unroll, the compiler keeps these in registers.
     const auto each = [](auto&& run) {
 #pragma GCC unroll 4
         for (int j = 0; j < rows; ++j) run(j);
     };
-    each([&](int j) { even[j] = odd[j] = all(0); });
+    each([&](int j) { sum[j] = all_eight(0); });
+    const std::ptrdiff_t later = ahead(d * std::int64_t(sizeof(S)));
     std::int64_t k = 0;
     for (; k + 8 <= d; k += 8) {
-        const Four a = four(w + k), b = four(w + k + 4);
+        const Eight a = eight(w + k);
         each([&](int j) {
-            __builtin_prefetch(reinterpret_cast<const char*>(x[j] + k) + ahead);
-            even[j] += four(x[j] + k) * a;
-            odd[j] += four(x[j] + k + 4) * b;
+            __builtin_prefetch(reinterpret_cast<const char*>(x[j] + k) + later);
+            sum[j] += eight(x[j] + k) * a;
         });
     }
-    if (k + 4 <= d) {
-        const Four a = four(w + k);
-        each([&](int j) { even[j] += four(x[j] + k) * a; });
-        k += 4;
-        if (k < d) {
-            const Four b = four(w + k);
-            each([&](int j) { odd[j] += some(x[j] + k, d - k) * b; });
-        }
-    } else if (k < d) {
-        const Four a = four(w + k);
-        each([&](int j) { even[j] += some(x[j] + k, d - k) * a; });
+    if (k < d) {
+        const Eight a = eight(w + k);
+        each([&](int j) { sum[j] += some_eight(x[j] + k, d - k) * a; });
     }
-    each([&](int j) { out[j] = across(even[j] + odd[j]); });
+    each([&](int j) { out[j] = across(sum[j]); });
 }
 
-// Weights as `dot` and `add_to` want them: in whole fours, so that what one of them stores the other can
+// Weights as `dot` and `add_to` want them: in whole eights, so that what one of them stores the other can
 // load before it has arrived in memory.
 class Weights {
    public:
-    Weights(const double* w, std::int64_t d) : d_(d), room_((std::size_t(d) + 7) / 4 * 4) {
+    Weights(const double* w, std::int64_t d) : d_(d), room_((std::size_t(d) / 8 + 1) * 8) {
         std::copy_n(w, d, room_.data());
         std::fill(room_.data() + d, room_.data() + room_.size(), 0.0);
     }

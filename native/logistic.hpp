@@ -11,20 +11,20 @@ namespace CUTSCORE_ISA {
 
 // Σ c[i] xⁱ, even and odd powers apart, so that fewer steps wait for the one before.
 template <std::size_t m>
-CUTSCORE_INLINE Four polynomial(Four x, const double (&c)[m]) noexcept {
+CUTSCORE_INLINE Eight polynomial(Eight x, const double (&c)[m]) noexcept {
     static_assert(m % 2 == 0);
-    const Four y = x * x;
-    Four even = all(c[m - 2]), odd = all(c[m - 1]);
+    const Eight y = x * x;
+    Eight even = all_eight(c[m - 2]), odd = all_eight(c[m - 1]);
 #pragma GCC unroll 16
     for (std::size_t i = m - 2; i >= 2; i -= 2) {
-        even = even * y + all(c[i - 2]);
-        odd = odd * y + all(c[i - 1]);
+        even = even * y + all_eight(c[i - 2]);
+        odd = odd * y + all_eight(c[i - 1]);
     }
     return even + x * odd;
 }
 
 // exp(-|z|), but no less than is still a normal number.
-CUTSCORE_INLINE Four shrunk(Four z) noexcept {
+CUTSCORE_INLINE Eight shrunk(Eight z) noexcept {
     // Of (exp(r) - 1 - r)/r², by interpolation at Chebyshev's nodes; 2e-17 is left out.
     static constexpr double rest[] = {
         0x1.0000000000001p-1,  0x1.5555555555556p-3,  0x1.5555555553d63p-5,  0x1.11111111109b3p-7,
@@ -32,34 +32,34 @@ CUTSCORE_INLINE Four shrunk(Four z) noexcept {
         0x1.289185613a3d6p-22, 0x1.af38a9b0ec855p-26};
     // 2^k exp(r), |r| <= ln 2 / 2; ln 2 in two parts, the first so short that its product is exact.
     constexpr double shift = 0x1.8p52;
-    const Four size = at_most(magnitude(z), 708);
-    const Four shifted = all(shift) - size * 0x1.71547652b82fep+0;
-    const Four k = shifted - all(shift);
-    const Four r = (all(0) - size - k * 0x1.62e42fefp-1) - k * 0x1.473de6af278edp-34;
-    return (all(1) + (r + r * r * polynomial(r, rest))) * power_of_two(shifted);
+    const Eight size = at_most(magnitude(z), 708);
+    const Eight shifted = all_eight(shift) - size * 0x1.71547652b82fep+0;
+    const Eight k = shifted - all_eight(shift);
+    const Eight r = (all_eight(0) - size - k * 0x1.62e42fefp-1) - k * 0x1.473de6af278edp-34;
+    return (all_eight(1) + (r + r * r * polynomial(r, rest))) * power_of_two(shifted);
 }
 
 // Of z, the score against a row's class, and e = exp(-|z|): ln(1 + exp(z)), its derivative and its second
 // one, within a few units of the last place.
 struct Losses {
-    Four loss, first, second;
+    Eight loss, first, second;
 };
-CUTSCORE_INLINE Losses losses(Four z, Four e) noexcept {
+CUTSCORE_INLINE Losses losses(Eight z, Eight e) noexcept {
     // Of (atanh(s)/s - 1)/s², in the same way.
     static constexpr double rest[] = {
         0x1.5555555555555p-2, 0x1.9999999999a38p-3, 0x1.2492492476c87p-3, 0x1.c71c720160b47p-4,
         0x1.745cf901605f7p-4, 0x1.3b1c360763b8ap-4, 0x1.0fbe83c2cbcf3p-4, 0x1.0c04595972ab8p-4};
     // ln(1 + e) = 2 atanh(e/(e + 2)), or ln 2 + 2 atanh((e - 1)/(e + 3)) where that is closer to 0.
-    const Four half = if_above(e, 0x1.a827999fcef32p-2, all(1), all(0));
-    const Four below = e + all(2) + half, one = e + all(1);
-    const Four both = all(1) / (one * below);  // one division for two
-    const Four s = (e - half) * one * both, t = s * s;
-    const Four log = half * 0x1.62e42fefa39efp-1 + ((s + s) + (s + s) * (t * polynomial(t, rest)));
-    const Four share = below * both;  // 1/(1 + e)
-    return {if_above(z, 0, z, all(0)) + log, if_above(z, 0, all(1), e) * share, e * share * share};
+    const Eight half = if_above(e, 0x1.a827999fcef32p-2, all_eight(1), all_eight(0));
+    const Eight below = e + all_eight(2) + half, one = e + all_eight(1);
+    const Eight both = all_eight(1) / (one * below);  // one division for two
+    const Eight s = (e - half) * one * both, t = s * s;
+    const Eight log = half * 0x1.62e42fefa39efp-1 + ((s + s) + (s + s) * (t * polynomial(t, rest)));
+    const Eight share = below * both;  // 1/(1 + e)
+    return {if_above(z, 0, z, all_eight(0)) + log, if_above(z, 0, all_eight(1), e) * share, e * share * share};
 }
 
-// Adds rows times coefficients to `sums` sums at once, each in whole fours; some rows at a time, so that
+// Adds rows times coefficients to `sums` sums at once, each in whole eights; some rows at a time, so that
 // the sums are loaded and stored once for all of them.
 template <int sums, class S>
 void add_rows(const Dense<S>& x, std::int64_t from, std::int64_t to, const double* const (&c)[sums],
@@ -68,31 +68,31 @@ void add_rows(const Dense<S>& x, std::int64_t from, std::int64_t to, const doubl
     std::int64_t i = from;
     for (; i + rows <= to; i += rows) {
         const S* p[rows];
-        Four by[sums][rows];
+        Eight by[sums][rows];
 #pragma GCC unroll 8
         for (int r = 0; r < rows; ++r) {
             p[r] = x.row(i + r);
 #pragma GCC unroll 2
-            for (int j = 0; j < sums; ++j) by[j][r] = all(c[j][i - from + r]);
+            for (int j = 0; j < sums; ++j) by[j][r] = all_eight(c[j][i - from + r]);
         }
         const auto add = [&](std::int64_t k, auto&& load) {
-            Four even[sums], odd[sums];
+            Eight even[sums], odd[sums];
 #pragma GCC unroll 4
             for (int r = 0; r < rows; r += 2) {
-                const Four v = load(p[r] + k), u = load(p[r + 1] + k);
+                const Eight v = load(p[r] + k), u = load(p[r + 1] + k);
 #pragma GCC unroll 2
                 for (int j = 0; j < sums; ++j) {
-                    const Four a = v * by[j][r], b = u * by[j][r + 1];
+                    const Eight a = v * by[j][r], b = u * by[j][r + 1];
                     even[j] = r ? even[j] + a : a;
                     odd[j] = r ? odd[j] + b : b;
                 }
             }
 #pragma GCC unroll 2
-            for (int j = 0; j < sums; ++j) put(sum[j] + k, four(sum[j] + k) + (even[j] + odd[j]));
+            for (int j = 0; j < sums; ++j) put(sum[j] + k, eight(sum[j] + k) + (even[j] + odd[j]));
         };
         std::int64_t k = 0;
-        for (; k + 4 <= x.d; k += 4) add(k, [](const S* v) { return four(v); });
-        if (k < x.d) add(k, [&](const S* v) { return some(v, x.d - k); });
+        for (; k + 8 <= x.d; k += 8) add(k, [](const S* v) { return eight(v); });
+        if (k < x.d) add(k, [&](const S* v) { return some_eight(v, x.d - k); });
     }
     for (; i < to; ++i)
         for (int j = 0; j < sums; ++j) x.add_to(sum[j], i, c[j][i - from]);
@@ -118,8 +118,8 @@ void lost(const X& x, const bool* positive, const double* weight, const double* 
     const Weights g(line, d), h(line, sums > 1 ? d : 0);
     std::fill_n(g.data(), d, 0.0);
     if constexpr (sums > 1) std::fill_n(h.data(), d, 0.0);
-    Four loss = all(0), g_b = all(0), h_b = all(0);
-    alignas(32) double z[most], e[most], side[most], mass[most], curved[most];
+    Eight loss = all_eight(0), g_b = all_eight(0), h_b = all_eight(0);
+    alignas(64) double z[most], e[most], side[most], mass[most], curved[most];
     std::fill_n(mass, most, 1.0);
     for (std::int64_t from = 0; from < x.n; from += size) {
         const std::int64_t to = std::min(x.n, from + size), count = to - from;
@@ -138,17 +138,17 @@ void lost(const X& x, const bool* positive, const double* weight, const double* 
         }
         std::int64_t padded = count;
         if (weight) std::copy_n(weight + from, count, mass);
-        for (; padded % 4; ++padded) z[padded] = side[padded] = mass[padded] = 0;  // after the last row
+        for (; padded % 8; ++padded) z[padded] = side[padded] = mass[padded] = 0;  // after the last row
         // Two loops: their steps wait for each other less than those of one.
-        for (i = 0; i < padded; i += 4) put(e + i, shrunk(four(z + i)));
-        for (i = 0; i < padded; i += 4) {
-            const Losses l = losses(four(z + i), four(e + i));
-            const Four m = four(mass + i), p = l.first * (m * four(side + i));
+        for (i = 0; i < padded; i += 8) put(e + i, shrunk(eight(z + i)));
+        for (i = 0; i < padded; i += 8) {
+            const Losses l = losses(eight(z + i), eight(e + i));
+            const Eight m = eight(mass + i), p = l.first * (m * eight(side + i));
             loss += l.loss * m;
             g_b += p;
             put(z + i, p);
             if constexpr (sums > 1) {
-                const Four q = l.second * m;
+                const Eight q = l.second * m;
                 h_b += q;
                 put(curved + i, q);
             }

@@ -210,6 +210,35 @@ def test_products_of_sparse_rows(n: int, d: int, seed: int) -> None:
     assert_array_equal(sums + sums.T + np.diag(squares), (dense.T * c) @ dense)
 
 
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("d", [1, 3, 7, 8, 9, 24, 50, 130])
+def test_products_of_columns(d: int, dtype: Any) -> None:
+    rng = np.random.default_rng(d)
+    start = rng.integers(-9, 9, d).astype(float)
+    for n in (0, 1, 63, 64, 65, 200):
+        X = whole(n, d, dtype)
+        z = np.column_stack([X - start, np.ones(n)])
+        some = rng.permutation(n)[: n // 2]
+        for chosen, rows in ((None, np.arange(n)), (some, some)):
+            weight = rng.integers(0, 3, len(rows)).astype(float) ** 2  # whole roots
+            for w, by in ((None, 1), (weight, weight[:, None])):
+                want = z[rows].T @ (by * z[rows])
+                got = _native.scatter(X, chosen, w, start, True).reshape(d + 1, d + 1)
+                assert_array_equal(got, want)
+                assert_array_equal(_native.scatter(X, chosen, w, start, False), want[-1])
+
+
+def test_products_of_rows_that_are_not_there() -> None:
+    X, start = np.ones((3, 2)), np.zeros(2)
+    for row in (3, -1):
+        with pytest.raises(IndexError, match="past the end"):
+            _native.scatter(X, np.array([0, row]), None, start, True)
+    with pytest.raises(ValueError, match="one weight for each row"):
+        _native.scatter(X, np.array([0, 1]), np.ones(3), start, True)
+    with pytest.raises(ValueError, match="number of columns"):
+        _native.scatter(X, None, None, np.zeros(3), True)
+
+
 def test_what_does_not_fit_is_refused() -> None:
     X = np.ones((4, 3))
     with pytest.raises(ValueError, match="one value for each row"):

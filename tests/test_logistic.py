@@ -23,7 +23,7 @@ import cutscore as cs
 from cutscore.core.errors import DataError, UndefinedError
 from cutscore.estimators._logistic import Logistic
 from cutscore.linear import logistic as module
-from cutscore.linear import newton
+from cutscore.linear import newton, rows
 from cutscore.linear.line import Fit
 from cutscore.linear.logistic import logistic
 from cutscore.linear.rows import ArrayRows, Block
@@ -464,6 +464,18 @@ def test_both_ways_to_a_sparse_hessian() -> None:
         (got,) = module.hessian(Block(S, y, k, 0), w, 0.1, np.zeros(40))
         (want,) = module.hessian(Block(S.toarray(), y, k, 0), w, 0.1, np.zeros(40))
         np.testing.assert_allclose(got, want, rtol=0, atol=1e-13)
+
+
+def test_both_ways_to_a_dense_hessian(monkeypatch: pytest.MonkeyPatch) -> None:
+    """By the native core where columns are few, else by BLAS."""
+    X, y = table(3000, 40)
+    weight = np.linspace(0.5, 2, len(y))
+    w, mean = np.linspace(-1, 1, 40), np.linspace(-3, 3, 40)
+    found = []
+    for narrow in (128, 0):
+        monkeypatch.setattr(rows, "NARROW", narrow)
+        found.append(module.hessian(Block(X, y, weight, 0), w, 0.1, mean)[0])
+    np.testing.assert_allclose(found[0], found[1], rtol=1e-12, atol=1e-12 * found[1].max())
 
 
 def test_a_mean_that_moves_the_sample() -> None:

@@ -72,9 +72,18 @@ def same(a: ClassMoments, b: ClassMoments, rtol: float = 1e-12) -> None:
     assert np.max(np.abs(between) / deviation) < rtol
 
 
+@pytest.fixture(params=["native", "BLAS"])
+def either(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Sums of narrow tables by the native core, and as those of wide ones."""
+    if request.param == "BLAS":
+        monkeypatch.setattr(_rows, "NARROW", 0)
+        monkeypatch.setattr(moments, "NARROW", 0)
+
+
 # -------------------------------------------------------------------------------------- the values
 
 
+@pytest.mark.usefixtures("either")
 @pytest.mark.parametrize("center", [0.0, 1e6, -1e8])
 @pytest.mark.parametrize("weighted", [False, True])
 def test_definition(center: float, weighted: bool) -> None:
@@ -105,6 +114,7 @@ def test_counts_are_exact() -> None:
     assert m.features == 2
 
 
+@pytest.mark.usefixtures("either")
 def test_float32_is_summed_up_in_float64() -> None:
     X, y, _ = table(3000, 4)
     narrow = (X + 1000).astype(np.float32)
@@ -112,6 +122,7 @@ def test_float32_is_summed_up_in_float64() -> None:
     same(ClassMoments.from_arrays(narrow, y), wide, 1e-13)
 
 
+@pytest.mark.usefixtures("either")
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize("weighted", [False, True])
 def test_memory_does_not_matter(dtype: Any, weighted: bool) -> None:
@@ -143,6 +154,7 @@ def test_other_types_of_numbers(sort: Any) -> None:
         same(ClassMoments.from_arrays(sparse.csr_array(X.astype(sort)), y), want)
 
 
+@pytest.mark.usefixtures("either")
 def test_an_outlier_in_the_first_row() -> None:
     X, y, _ = table(500, 3)
     X[0] = X[int(np.argmax(y != y[0]))] = 1e9
@@ -154,6 +166,7 @@ def test_an_outlier_in_the_first_row() -> None:
     assert error.max() < 1e-14
 
 
+@pytest.mark.usefixtures("either")
 def test_a_column_far_away_in_one_class_only() -> None:
     X, y, _ = table(500, 3)
     X[y, 1] += 1e8
@@ -163,6 +176,7 @@ def test_a_column_far_away_in_one_class_only() -> None:
     np.testing.assert_allclose(m.scatter, want, rtol=1e-12, atol=1e-12)
 
 
+@pytest.mark.usefixtures("either")
 def test_columns_of_equal_values_have_exactly_no_scatter() -> None:
     n = 70_000
     y = RNG.random(n) < 0.2
@@ -220,6 +234,7 @@ def test_nothing_adds_nothing() -> None:
         _ = m + 1
 
 
+@pytest.mark.usefixtures("either")
 def test_the_number_of_threads_changes_no_bit(monkeypatch: pytest.MonkeyPatch) -> None:
     X, y, w = table(60_000, 4)
     monkeypatch.setattr(_rows, "_BLOCK", 1 << 12)
@@ -231,6 +246,7 @@ def test_the_number_of_threads_changes_no_bit(monkeypatch: pytest.MonkeyPatch) -
     assert len(set(seen)) == 1
 
 
+@pytest.mark.usefixtures("either")
 @pytest.mark.parametrize("chunk", [1, 1 << 6, 1 << 9])
 def test_chunks_of_a_block(monkeypatch: pytest.MonkeyPatch, chunk: int) -> None:
     X, y, w = table(1003, 3)
@@ -240,6 +256,7 @@ def test_chunks_of_a_block(monkeypatch: pytest.MonkeyPatch, chunk: int) -> None:
         same(ClassMoments.from_arrays(kind, y, w), want, 1e-12)
 
 
+@pytest.mark.usefixtures("either")
 def test_weights_are_copies() -> None:
     X, y, _ = table(80, 3)
     times = RNG.integers(0, 4, 80)

@@ -19,9 +19,15 @@
 
 #include "kernels.hpp"
 
-#if defined(CUTSCORE_HAS_AVX2)
+#define CUTSCORE_DECLARE                                                                            \
+    void logistic(const Table&, const bool*, const double*, const double*, double, bool, double*);  \
+    void scatter(const Table&, const std::int64_t*, std::int64_t, const double*, const double*, bool, double*);
+#if defined(CUTSCORE_HAS_AVX)
 namespace cutscore::baseline {
-void logistic(const Table&, const bool*, const double*, const double*, double, bool, double*);
+CUTSCORE_DECLARE
+}
+namespace cutscore::avx2 {
+CUTSCORE_DECLARE
 }
 #endif
 
@@ -739,6 +745,64 @@ void linear_trial(bool sparse) {
     }
 }
 
+// Calls check with every build that the dispatcher may not have picked here: all have the same bits.
+#if defined(CUTSCORE_HAS_AVX)
+struct Baseline {
+    static constexpr auto logistic = cutscore::baseline::logistic;
+    static constexpr auto scatter = cutscore::baseline::scatter;
+};
+struct Avx2 {
+    static constexpr auto logistic = cutscore::avx2::logistic;
+    static constexpr auto scatter = cutscore::avx2::scatter;
+};
+template <class Check>
+void each_build(Check&& check) {
+    check(Baseline{});
+    if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi2")) check(Avx2{});
+}
+#else
+template <class Check>
+void each_build(Check&&) {}
+#endif
+
+// Sums of products of columns, entry by entry in long double; sizes around tiles and whole eights.
+template <class S, class I>
+void scatter_trial() {
+    const std::size_t n = 1 + (uniform() < 0.3 ? below(300) : below(30)), d = below(70);
+    const Features<S, I> f(n, d, false, false);
+    std::vector<std::int64_t> chosen(below(2 * n));
+    for (auto& i : chosen) i = std::int64_t(below(n));
+    const bool all = uniform() < 0.3, weighted = uniform() < 0.5;
+    const std::size_t count = all ? n : chosen.size();
+    std::vector<double> start(d), weight(count), out((d + 1) * (d + 1), 77), sums(d + 1, 77);
+    for (auto& v : start) v = uniform() < 0.5 ? 0 : score(0);
+    for (auto& v : weight) v = 3 * uniform();
+    const auto run = [&](auto&& scatter, bool products, std::vector<double>& to) {
+        scatter(f.table, all ? nullptr : chosen.data(), std::int64_t(count), weighted ? weight.data() : nullptr,
+                start.data(), products, to.data());
+    };
+    run(cutscore::scatter, true, out);
+    run(cutscore::scatter, false, sums);
+    CHECK(std::equal(sums.begin(), sums.end(), out.end() - std::ptrdiff_t(d + 1)));
+    each_build([&](auto build) {
+        auto other = out;
+        run(build.scatter, true, other);
+        CHECK(other == out);
+    });
+    for (std::size_t a = 0; a <= d; ++a)
+        for (std::size_t b = 0; b <= d; ++b) {
+            long double plain = 0, size = 0;
+            for (std::size_t r = 0; r < count; ++r) {
+                const double* x = f.x.data() + (all ? r : std::size_t(chosen[r])) * d;
+                const auto z = [&](std::size_t k) { return k < d ? x[k] - start[k] : 1.0; };
+                const long double v = (weighted ? weight[r] : 1.0L) * z(a) * z(b);
+                plain += v, size += std::abs(v);
+            }
+            CHECK(std::abs(double(out[a * (d + 1) + b] - plain)) <= 1e-13 * double(size) + 1e-300);
+            CHECK(out[a * (d + 1) + b] == out[b * (d + 1) + a]);
+        }
+}
+
 // The logistic loss against libm, row by row in long double; sizes around pieces and whole fours.
 template <class S, class I>
 void logistic_trial(bool sparse) {
@@ -770,13 +834,11 @@ void logistic_trial(bool sparse) {
     for (std::size_t k = 0; k < sums.size(); ++k)
         CHECK(std::abs(double(sums[k] - plain[k])) <= 1e-13 * double(size[k]) + 1e-300);
     CHECK(less[0] == sums[0] && less[d + 1] == sums[d + 1]);
-#if defined(CUTSCORE_HAS_AVX2)
-    if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi2")) {
+    each_build([&](auto build) {
         auto other = sums;
-        cutscore::baseline::logistic(f.table, positive.get(), mass, w.data(), 0.25, true, other.data());
+        build.logistic(f.table, positive.get(), mass, w.data(), 0.25, true, other.data());
         CHECK(other == sums);
-    }
-#endif
+    });
     for (std::size_t k = 0; k < d; ++k) CHECK(std::abs(less[1 + k] - sums[1 + k]) <= 1e-13 * double(size[1 + k]));
 
     std::vector<double> pairs(d * d, 0.5), squares(d, 0.25);
@@ -850,6 +912,7 @@ void linear_trials() {
     linear_trial<S, I>(sparse);
     perceptron_trial<S, I>(sparse);
     logistic_trial<S, I>(sparse);
+    scatter_trial<S, I>();
 }
 
 void any_linear_trial() {

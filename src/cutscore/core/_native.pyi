@@ -259,6 +259,13 @@ def products(
     sum: NDArray[float64],
     squares: NDArray[float64],
 ) -> None: ...
+def scatter(
+    data: _Column,
+    chosen: NDArray[int64] | None,
+    weight: NDArray[float64] | None,
+    start: NDArray[float64],
+    products: bool,
+) -> NDArray[float64]: ...
 def largest_square(
     data: _Column, indices: _Column | None, indptr: _Column | None, features: int
 ) -> float: ...

@@ -17,7 +17,16 @@ from cutscore.core.findings.arguments import BadArgument
 from cutscore.core.findings.statistics import BeyondFloats, NoOverlap, NotFinite, OneClass
 from cutscore.linear.line import Fit, LinearDetector, Step
 from cutscore.linear.newton import Conjugate, FactoredHessian, Point, Solve, minimise
-from cutscore.linear.rows import ArrayRows, Block, Floats, Matrix, Rows, one_thread_blas, readable
+from cutscore.linear.rows import (
+    ArrayRows,
+    Block,
+    Floats,
+    Matrix,
+    Rows,
+    is_narrow,
+    one_thread_blas,
+    readable,
+)
 
 __all__ = ["logistic"]
 
@@ -404,6 +413,8 @@ def hessian(block: Block, w: Floats, b: float, mean: Floats) -> tuple[Floats]:
     k = _curvature(block, w, b)
     if not isinstance(block.X, np.ndarray) and _few_pairs(block.X.nnz / len(k), len(w)):
         return (_of_pairs(block, k),)
+    if is_narrow(block.X):
+        return (_native.scatter(block.X, None, k, mean, True).reshape(len(w) + 1, -1),)
     root = np.sqrt(k)
     d = len(w)
     h = np.zeros((d + 1, d + 1))

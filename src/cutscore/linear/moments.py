@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
+from cutscore.core import _native
 from cutscore.core.checks import check_rows
 from cutscore.core.errors import DataError, UndefinedError
 from cutscore.core.findings import BadArgument
@@ -32,15 +33,22 @@ from cutscore.core.findings.statistics import (
 from cutscore.core.frozen import Frozen, derived
 from cutscore.core.json import with_format, without_format
 from cutscore.core.types import Array, ArrayLike, Label, MatrixLike, SparseMatrix
-from cutscore.linear.rows import ArrayRows, Block, Flags, Floats, Matrix, Rows
+from cutscore.linear.rows import (
+    NARROW,
+    ArrayRows,
+    Block,
+    Flags,
+    Floats,
+    Matrix,
+    Rows,
+    is_narrow,
+)
 
 _FORMAT, _VERSION = "cutscore moments", 1
 # Two scatter matrices of so many columns take 1 GiB.
 _WIDEST = 8192
 # Numbers that are widened and multiplied at a time: 1 MiB of them, near the core and few calls.
 _CHUNK = 1 << 17
-# Rows from which one row is subtracted by one call of NumPy's inner loop.
-_TILE = 16
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -329,17 +337,15 @@ class BlockMoments:
     ) -> tuple[Floats, Floats | None]:
         """Σ weight·z and Σ weight·z·zᵀ of z = x − start, over the rows of one class."""
         d = X.shape[1]
+        if is_narrow(X):
+            zero = np.zeros(d) if start is None else start
+            sums = _native.scatter(X, rows, weight, zero, self.scatter).reshape(-1, d + 1)
+            return sums[-1, :d], sums[:d, :d] if self.scatter else None
         total = np.zeros(d)
         square: Floats | None = None
         for at, z in self._float_chunks(X, rows):
             k = len(z)
-            if start is not None and z.flags.c_contiguous:
-                # Several rows at a time, as one: NumPy's loops over few columns are slow.
-                even = k - k % _TILE
-                wide = z[:even].reshape(-1, _TILE * d)
-                np.subtract(wide, np.tile(start, _TILE), out=wide)
-                np.subtract(z[even:], start, out=z[even:])
-            elif start is not None:
+            if start is not None:
                 np.subtract(z, start, out=z)
             if weight is None:
                 side = self._scratch("ones", k, 1)[:, 0]
@@ -363,7 +369,7 @@ class BlockMoments:
         """Some rows of a class at a time, as float64 that may be written to."""
         n, d = X.shape[0] if rows is None else len(rows), X.shape[1]
         # In wide tables as many as make adding up d × d products cheap beside computing them.
-        most = max(_CHUNK // d, min(d // 2, (1 << 22) // d), _TILE)
+        most = max(_CHUNK // d, min(d // 2, (1 << 22) // d), 16)
         size = -(-n // -(-n // most))
         by_column = isinstance(X, np.ndarray) and X.flags.f_contiguous and not X.flags.c_contiguous
         for k in range(0, n, size):
@@ -393,13 +399,12 @@ class BlockMoments:
         return isinstance(X, np.ndarray) and not (X.flags.c_contiguous or X.flags.f_contiguous)
 
     def _compact(self, X: Matrix) -> Matrix:
-        """The same without gaps."""
+        """The same without gaps, row by row if it is narrow."""
         if not isinstance(X, np.ndarray) or not self._has_gaps(X):
             return X
         n, d = X.shape
-        out: NDArray[Any] = self._scratch(
-            "block", n, d, abs(X.strides[0]) < abs(X.strides[1]), X.dtype
-        )
+        by_column = d > NARROW and abs(X.strides[0]) < abs(X.strides[1])
+        out: NDArray[Any] = self._scratch("block", n, d, by_column, X.dtype)
         out[...] = X
         return out
 

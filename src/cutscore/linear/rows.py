@@ -9,7 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from functools import cached_property, reduce
 from itertools import accumulate
-from typing import Any, NamedTuple, Protocol, TypeAlias, TypeVar
+from typing import Any, NamedTuple, Protocol, TypeAlias, TypeGuard, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -70,6 +70,9 @@ _BLOCK = 1 << 20
 _ENOUGH = 32
 # Blocks are added up in so many parts at most, so that few summaries exist at a time.
 _PARTS = 64
+# Up to so many columns the native core adds up their products faster than BLAS, which wants rows
+# that were gathered, widened and moved before.
+NARROW = 128
 
 
 class Block(NamedTuple):
@@ -115,6 +118,13 @@ def readable(X: Matrix) -> tuple[Any, Any, Any]:
         indices, indptr = indices.astype(np.int64), indptr.astype(np.int64)
     contiguous = np.ascontiguousarray
     return contiguous(X.data), contiguous(indices), contiguous(indptr)
+
+
+def is_narrow(X: Matrix) -> TypeGuard[NDArray[Any]]:
+    """Whether it has few columns, and rows that the native core reads as they are."""
+    if not isinstance(X, np.ndarray) or X.shape[1] > NARROW:
+        return False
+    return X.flags.c_contiguous and X.flags.aligned and X.dtype in (np.float32, np.float64)
 
 
 class Rows(Protocol):
