@@ -90,7 +90,7 @@ def test_values_of_limits() -> None:
     p = cs.choose(cs.sweep(y, score), "recall", **asked)
     assert p.confusion.flagged == 3
     assert [one.value for one in p.status] == [1.0, 2 / 3]
-    assert "flagged <= 1 per day: met (1.00 per day on these rows)" in repr(p)
+    assert "flagged <= 1 per day: met (1.00 per day on these 3 days)" in repr(p)
     assert "(on 66.7 % of days on these rows)" in repr(p)
 
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from cutscore.core.errors import CutscoreError
+from cutscore.core.findings.base import counted
 from cutscore.core.interval import Interval
 from cutscore.core.numbers import estimate_text, format_like
 from cutscore.decision.normal import (
@@ -142,7 +143,10 @@ def limit_lines(p: OperatingPoint) -> list[str]:
         units = f" for the mean over {len(q.units):,} clusters"
     for limit, status in zip(q.limits, p.status, strict=True):
         sure = level + (units if limit.period is None else "")
-        here = f" ({limit.value_text(status.value)} on these rows)"
+        rows = "rows"
+        if limit.period is not None and q.periods is not None:
+            rows = counted(len(q.periods), limit.period)
+        here = f" ({limit.value_text(status.value)} on these {rows})"
         if np.isnan(status.value):
             # A file has no periods.
             known = limit.period is None
