@@ -91,7 +91,7 @@ def test_values_of_limits() -> None:
     assert p.confusion.flagged == 3
     assert [one.value for one in p.status] == [1.0, 2 / 3]
     assert "flagged <= 1 per day: met (1.00 per day on these 3 days)" in repr(p)
-    assert "(on 66.7 % of days on these rows)" in repr(p)
+    assert "(on 66.7 % of days on these 3 days)" in repr(p)
 
 
 def top_by_force(y: Any, score: Any, day: Any, k: int) -> tuple[Fraction, Fraction]:
