@@ -125,7 +125,7 @@ def test_missing_scores_are_not_decided(capsys: Capture, tmp_path: Path) -> None
     assert [line[0] for line in lines] == ["id", "1", "2", "3", "4"]
     assert [line[-1] for line in lines[1:]] == ["true", "", "false", ""]
     assert lines[2][1:] == ["", "", ""]
-    assert "1 of 4 rows flagged" in err
+    assert "1 of 4 rows flagged, 2 without a decision" in err
 
 
 @pytest.mark.parametrize(

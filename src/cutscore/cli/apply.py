@@ -29,14 +29,15 @@ def run(arguments: Namespace) -> tuple[str, int]:
     detector = _model(arguments.model)
     table = shared.source(arguments)
     keep = arguments.keep or table.names
-    flagged, reviewed = 0, None if not detector.policy.three_way else 0
+    flagged, undecided, reviewed = 0, 0, None if not detector.policy.three_way else 0
     seen = detector.watch()
 
     def batches(tell: Report | None) -> Iterator[Any]:
-        nonlocal flagged, reviewed
+        nonlocal flagged, undecided, reviewed
         done = 0
         for batch in _decided(detector, table, keep, arguments, seen):
             decision = batch.column("decision").drop_null().to_numpy(zero_copy_only=False)
+            undecided += batch.num_rows - len(decision)
             if reviewed is None:
                 flagged += int(decision.sum())
             else:
@@ -51,7 +52,7 @@ def run(arguments: Namespace) -> tuple[str, int]:
         rows = write_table(arguments.output, batches(tell))
     shared.remark_all(arguments, seen.found(rows))
     file = None if arguments.output == "-" else arguments.output
-    shared.remark(arguments, RowsFlagged(flagged, rows, file, reviewed))
+    shared.remark(arguments, RowsFlagged(flagged, rows, file, reviewed, undecided))
     return "", 0
 
 

@@ -79,12 +79,14 @@ class RowsFlagged(Note, code="rows-flagged"):
     rows: int
     file: str | None = None
     reviewed: int | None = None
+    undecided: int = 0
     example = {"flagged": 12, "rows": 1000, "file": "decided.csv"}
 
     def text(self, on: Surface) -> str:
         wrote = "" if self.file is None else f"; wrote {self.file}"
         does = "flagged" if self.reviewed is None else f"blocked, {self.reviewed:,} to review"
-        return f"{self.flagged:,} of {counted(self.rows, 'row')} {does}{wrote}."
+        rest = f", {self.undecided:,} without a decision" if self.undecided else ""
+        return f"{self.flagged:,} of {counted(self.rows, 'row')} {does}{rest}{wrote}."
 
 
 class OutOfMemory(Finding, code="out-of-memory"):
