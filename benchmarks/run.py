@@ -266,12 +266,11 @@ def shares(n: int) -> list[Share]:
     out = []
     for share in (0.02, 0.5):
         y, score, _ = data(n, share, "float64")
-        s = cs.sweep(y, score)
         for what, bar, ask in questions:
             first = later = whole = np.inf
             for _ in range(15):
                 whole = min(whole, clock(lambda y=y, score=score: cs.sweep(y, score)))
-                fresh = cs.Sweep(s.threshold, s.pos, s.neg)  # has answered nothing yet
+                fresh = cs.sweep(y, score)  # has answered nothing yet
                 first = min(first, clock(lambda ask=ask, fresh=fresh: ask(fresh)))
                 later = min(later, clock(lambda ask=ask, fresh=fresh: ask(fresh), least=0.02))
             where = f"{what}; {100 * share:g} % positive"

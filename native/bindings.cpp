@@ -141,6 +141,9 @@ std::tuple<Out<double>, Out<double>, Out<double>> writable(cutscore::Points&& p)
     return {writable(std::move(p.x), p.size), writable(std::move(p.y), p.size),
             writable(std::move(p.threshold), thresholds)};
 }
+SweepTuple<std::int64_t> hand_over(cutscore::Blocks<std::int64_t>&& b) {
+    return {hand_over(std::move(b.first)), hand_over(std::move(b.tp)), hand_over(std::move(b.fp))};
+}
 template <class Mass>
 SweepTuple<Mass> hand_over(cutscore::Masses<Mass>&& m) {
     return {hand_over(std::move(m.threshold)), hand_over(std::move(m.pos)), hand_over(std::move(m.neg))};
@@ -318,6 +321,15 @@ NB_MODULE(_native, m) {
         return hand_over(unlocked([&] { return cutscore::sweep(rows); }));
     }, "score"_a, "label"_a, "negative"_a, "positive"_a, "threads"_a,
     "finite"_a = false);
+    // The same, and the sums of blocks of so many entries.
+    m.def("sweep_in_blocks", [](const Column& score, const Column& label, double negative, double positive,
+                                int threads, std::size_t size) {
+        const auto rows = make_rows(score, label, negative, positive, std::nullopt, threads);
+        if (size < 1) throw nb::value_error("a block has at least one entry");
+        auto masses = unlocked([&] { return cutscore::sweep(rows, size); });
+        auto blocks = hand_over(std::move(masses.blocks));
+        return std::make_tuple(hand_over(std::move(masses)), std::move(blocks));
+    }, "score"_a, "label"_a, "negative"_a, "positive"_a, "threads"_a, "size"_a);
 
     m.def("weighted_sweep", [](const Column& score, const Column& label, double negative,
                                double positive, const Column& weight, int threads, bool finite) {
@@ -464,14 +476,7 @@ NB_MODULE(_native, m) {
     m.def("block_sums", [](const In<double>& threshold, const In<std::int64_t>& pos, const In<std::int64_t>& neg,
                            std::size_t size, int threads) {
         const auto s = view(threshold, pos, neg);
-        const std::size_t blocks = (s.m + size - 1) / size;
-        cutscore::Buffer<double> first(blocks);
-        cutscore::Buffer<std::int64_t> tp(blocks + 1), fp(blocks + 1);
-        unlocked([&] {
-            cutscore::block_sums(s, size, threads, first.data(), tp.data(), fp.data());
-            return 0;
-        });
-        return std::make_tuple(hand_over(std::move(first)), hand_over(std::move(tp)), hand_over(std::move(fp)));
+        return hand_over(unlocked([&] { return cutscore::block_sums(s, size, threads); }));
     });
     m.def("average_precision", [](const In<std::int64_t>& pos, const In<std::int64_t>& neg, std::int64_t tp,
                                   std::int64_t fp, double positives, int threads) {

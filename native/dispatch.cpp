@@ -13,7 +13,7 @@ namespace cutscore {
 #define CUTSCORE_DECLARE                                                  \
     Area area(const Rows&);                                               \
     WeightedArea weighted_area(const Rows&);                              \
-    Masses<std::int64_t> sweep(const Rows&);                              \
+    Masses<std::int64_t> sweep(const Rows&, std::size_t);                 \
     Masses<double> weighted_sweep(const Rows&);                           \
     Masses<std::int64_t> compact_sweep(const Rows&);                      \
     Masses<double> weighted_compact_sweep(const Rows&);                   \
@@ -28,7 +28,7 @@ namespace cutscore {
     Points precision_recall_curve(const Rows&);                           \
     Points det_curve(const Rows&);                                        \
     double average_precision(const Rows&);                                \
-    void block_sums(View<std::int64_t>, std::size_t, int, double*, std::int64_t*, std::int64_t*); \
+    Blocks<std::int64_t> block_sums(View<std::int64_t>, std::size_t, int); \
     double average_precision(View<std::int64_t>, std::int64_t, std::int64_t, double, int); \
     void look_up(const double*, std::size_t, const double*, std::size_t, bool, int, std::int64_t*); \
     void bootstrap_area(View<std::int64_t>, std::uint64_t, int, std::size_t, std::size_t, double*); \
@@ -75,7 +75,7 @@ static bool has_avx512() noexcept {
 
 Area area(const Rows& r) { return CUTSCORE_DISPATCH(area(r)); }
 WeightedArea weighted_area(const Rows& r) { return CUTSCORE_DISPATCH(weighted_area(r)); }
-Masses<std::int64_t> sweep(const Rows& r) { return CUTSCORE_DISPATCH(sweep(r)); }
+Masses<std::int64_t> sweep(const Rows& r, std::size_t block) { return CUTSCORE_DISPATCH(sweep(r, block)); }
 Masses<double> weighted_sweep(const Rows& r) { return CUTSCORE_DISPATCH(weighted_sweep(r)); }
 Masses<std::int64_t> compact_sweep(const Rows& r) { return CUTSCORE_DISPATCH(compact_sweep(r)); }
 Masses<double> weighted_compact_sweep(const Rows& r) {
@@ -105,9 +105,8 @@ Points roc_curve(const Rows& r, bool corners_only) { return CUTSCORE_DISPATCH(ro
 Points precision_recall_curve(const Rows& r) { return CUTSCORE_DISPATCH(precision_recall_curve(r)); }
 Points det_curve(const Rows& r) { return CUTSCORE_DISPATCH(det_curve(r)); }
 double average_precision(const Rows& r) { return CUTSCORE_DISPATCH(average_precision(r)); }
-void block_sums(View<std::int64_t> s, std::size_t size, int threads, double* threshold, std::int64_t* tp,
-                std::int64_t* fp) {
-    CUTSCORE_DISPATCH(block_sums(s, size, threads, threshold, tp, fp));
+Blocks<std::int64_t> block_sums(View<std::int64_t> s, std::size_t size, int threads) {
+    return CUTSCORE_DISPATCH(block_sums(s, size, threads));
 }
 double average_precision(View<std::int64_t> s, std::int64_t tp, std::int64_t fp, double positives, int threads) {
     return CUTSCORE_DISPATCH(average_precision(s, tp, fp, positives, threads));

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <limits>
 #include <memory>
+#include <numeric>
 #include <type_traits>
 #include <vector>
 
@@ -283,15 +284,39 @@ class SortedRows {
     std::size_t size_ = 0;
 };
 
+// Blocks of counts are added up, if asked for, while the entries of a bucket are in the cache.
 template <class S, class R>
-Masses<MassOf<R>> exact_sweep(const Rows& rows) {
+Masses<MassOf<R>> exact_sweep(const Rows& rows, std::size_t block = 0) {
     using Mass = MassOf<R>;
     const SortedRows<S, R> sorted(rows);
-    const std::size_t m = sorted.size();
+    const std::size_t m = sorted.size(), buckets = sorted.buckets();
     Masses<Mass> out{Buffer<double>(m), Buffer<Mass>(m), Buffer<Mass>(m), Buffer<double>(0)};
-    parallel(sorted.buckets(), rows.threads, [&](std::size_t b, int) {
-        const std::size_t at = sorted.start(b);
+    Buffer<Tied<R>> above(buckets);
+    if (block > 0) {
+        Tied<R> sum;
+        for (std::size_t b = buckets; b-- > 0;) {
+            above[b] = sum;
+            sum.pos += sorted.all(b).pos;
+            sum.neg += sorted.all(b).neg;
+        }
+        out.blocks = cutscore::Blocks<Mass>(m, block);
+        out.blocks.tp[out.blocks.count] = sum.pos;
+        out.blocks.fp[out.blocks.count] = sum.neg;
+    }
+    parallel(buckets, rows.threads, [&](std::size_t b, int) {
+        const std::size_t at = sorted.start(b), end = at + sorted.size(b);
         sorted.entries(b, out.threshold.data() + at, out.pos.data() + at, out.neg.data() + at);
+        if (block == 0) return;
+        Tied<R> sum = above[b];
+        std::size_t from = at;
+        for (std::size_t k = (at + block - 1) / block; k * block < end; ++k) {  // blocks that start here
+            sum.pos = std::accumulate(out.pos.data() + from, out.pos.data() + k * block, sum.pos);
+            sum.neg = std::accumulate(out.neg.data() + from, out.neg.data() + k * block, sum.neg);
+            from = k * block;
+            out.blocks.first[k] = out.threshold[from];
+            out.blocks.tp[k] = sum.pos;
+            out.blocks.fp[k] = sum.neg;
+        }
     });
     return out;
 }

@@ -47,10 +47,14 @@ WeightedArea weighted_area(const Rows& rows) {
     });
 }
 
-Masses<std::int64_t> sweep(const Rows& rows) {
+Masses<std::int64_t> sweep(const Rows& rows, std::size_t block) {
     return by_score(rows, [&]<class S>(S) {
-        if (auto m = counted<S>(rows)) return std::move(*m);
-        return exact_sweep<S, Bare<typename Keys<S>::Key>>(rows);
+        if (auto m = counted<S>(rows)) {
+            const View<std::int64_t> entries{m->threshold.data(), m->pos.data(), m->neg.data(), m->pos.size()};
+            if (block > 0) m->blocks = summed_blocks(entries, block, 1);
+            return std::move(*m);
+        }
+        return exact_sweep<S, Bare<typename Keys<S>::Key>>(rows, block);
     });
 }
 
@@ -123,9 +127,8 @@ double average_precision(const Rows& rows) {
     return by_entries(rows, [&](const auto& e) { return precision_of(e, 0, 0, 0, rows.threads); });
 }
 
-void block_sums(View<std::int64_t> s, std::size_t size, int threads, double* threshold, std::int64_t* tp,
-                std::int64_t* fp) {
-    summed_blocks(s, size, threads, threshold, tp, fp);
+cutscore::Blocks<std::int64_t> block_sums(View<std::int64_t> s, std::size_t size, int threads) {
+    return summed_blocks(s, size, threads);
 }
 
 double average_precision(View<std::int64_t> s, std::int64_t tp, std::int64_t fp, double positives, int threads) {

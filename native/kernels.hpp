@@ -60,17 +60,30 @@ struct WeightedArea {
     double pos = 0, neg = 0, twice = 0;
 };
 
+// What is flagged before each of `count` blocks of entries and, last, by all; and the first threshold of each.
+template <class Mass>
+struct Blocks {
+    std::size_t count = 0;
+    Buffer<double> first;
+    Buffer<Mass> tp, fp;
+    Blocks() = default;
+    Blocks(std::size_t m, std::size_t size)
+        : count((m + size - 1) / size), first(count), tp(count + 1), fp(count + 1) {}
+};
+
 // Distinct scores, descending, with the mass of each class at exactly that score.
 template <class Mass>
 struct Masses {
     Buffer<double> threshold;
     Buffer<Mass> pos, neg;
     Buffer<double> top;  // of runs of scores that were merged: the highest of each; else empty
+    Blocks<Mass> blocks{};
 };
 
 Area area(const Rows&);
 WeightedArea weighted_area(const Rows&);
-Masses<std::int64_t> sweep(const Rows&);
+// If `block` is not 0, with the sums of blocks of so many entries.
+Masses<std::int64_t> sweep(const Rows&, std::size_t block = 0);
 Masses<double> weighted_sweep(const Rows&);
 // Runs of scores of one class are mostly one entry; see exact.hpp.
 Masses<std::int64_t> compact_sweep(const Rows&);
@@ -164,9 +177,7 @@ Points det_curve(const Rows&);
 // nan without positives.
 double average_precision(const Rows&);
 
-// The first threshold of each block of so many entries; and what is flagged before the first and after each.
-void block_sums(View<std::int64_t>, std::size_t size, int threads, double* threshold, std::int64_t* tp,
-                std::int64_t* fp);
+Blocks<std::int64_t> block_sums(View<std::int64_t>, std::size_t size, int threads);
 
 // What a part of a sweep adds to the average precision; before it so many are flagged.
 double average_precision(View<std::int64_t>, std::int64_t tp, std::int64_t fp, double positives, int threads);

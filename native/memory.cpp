@@ -17,7 +17,7 @@ namespace cutscore {
 namespace {
 
 constexpr std::size_t page = 4096, huge_page = std::size_t(2) << 20;
-constexpr std::size_t least_kept = 16 * page;
+constexpr std::size_t least_kept = 16 * page, least_marked = 256 * page;
 
 // Whole pages that were given back. Never waits for its lock: in a process forked while another thread
 // held it, it would wait for ever.
@@ -39,7 +39,8 @@ class BlockCache {
     bool give(void* data, std::size_t bytes) noexcept {
 #if defined(__linux__) && defined(MADV_FREE)
         const std::unique_lock lock(mutex_, std::try_to_lock);
-        if (!lock || bytes > most || madvise(data, bytes, MADV_FREE) != 0) return false;
+        // Small blocks keep their pages: the call would take longer than the work of a few thousand rows.
+        if (!lock || bytes > most || (bytes >= least_marked && madvise(data, bytes, MADV_FREE) != 0)) return false;
         Block* place = free_place();
         while (place == nullptr || held_ + bytes > most) place = drop_oldest();
         *place = {data, bytes, ++given_};

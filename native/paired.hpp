@@ -45,7 +45,7 @@ void place(const R* a, std::size_t n, Mass below, Mass above, MassOfRow&& mass, 
             for (std::size_t i = 0; i < n; ++i) {
                 const T positive = a[i].bits & 1;
                 twice_above -= 2 * positive;
-                out[a[i].row] = positive ? twice_below : twice_above;
+                out[a[i].row] = twice_above + (twice_below - twice_above) * positive;  // "?:" becomes a branch
                 twice_below += 2 - 2 * positive;
             }
             return;

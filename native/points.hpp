@@ -245,19 +245,18 @@ Points det_of(const Source& source, int threads) {
     return out;
 }
 
-// What is flagged after each block, and its first threshold: threads add up blocks, then one adds these. Of
-// arrays in a file, as many blocks as a thread is at are in memory.
-inline void summed_blocks(View<std::int64_t> s, std::size_t size, int threads, double* threshold, std::int64_t* tp,
-                          std::int64_t* fp) {
-    const std::size_t blocks = (s.m + size - 1) / size, each = 256;
-    tp[0] = fp[0] = 0;
+// Threads add up blocks, then one adds these. Of arrays in a file, as many blocks as a thread is at are in memory.
+inline cutscore::Blocks<std::int64_t> summed_blocks(View<std::int64_t> s, std::size_t size, int threads) {
+    cutscore::Blocks<std::int64_t> out(s.m, size);
+    const std::size_t blocks = out.count, each = 256;
+    out.tp[0] = out.fp[0] = 0;
     parallel((blocks + each - 1) / each, threads, [&](std::size_t part, int) {
         const std::size_t from = part * each, to = std::min(from + each, blocks);
         for (std::size_t b = from; b < to; ++b) {
             const std::size_t first = b * size, end = std::min(first + size, s.m);
-            threshold[b] = s.threshold[first];
-            tp[b + 1] = std::accumulate(s.pos + first, s.pos + end, std::int64_t(0));
-            fp[b + 1] = std::accumulate(s.neg + first, s.neg + end, std::int64_t(0));
+            out.first[b] = s.threshold[first];
+            out.tp[b + 1] = std::accumulate(s.pos + first, s.pos + end, std::int64_t(0));
+            out.fp[b + 1] = std::accumulate(s.neg + first, s.neg + end, std::int64_t(0));
         }
         const std::size_t bytes = 8 * (std::min(to * size, s.m) - from * size);
         for (const void* column : {static_cast<const void*>(s.threshold + from * size),
@@ -265,8 +264,9 @@ inline void summed_blocks(View<std::int64_t> s, std::size_t size, int threads, d
                                    static_cast<const void*>(s.neg + from * size)})
             cutscore::forget(column, bytes);
     });
-    std::partial_sum(tp, tp + blocks + 1, tp);
-    std::partial_sum(fp, fp + blocks + 1, fp);
+    for (const auto* sums : {&out.tp, &out.fp})
+        std::partial_sum(sums->data(), sums->data() + blocks + 1, sums->data());
+    return out;
 }
 
 // What entries add to the average precision; before them so many are flagged. If `positives` is 0, there are

@@ -686,7 +686,12 @@ def test_a_sweep_in_parts(m: int, weighted: bool, monkeypatch: pytest.MonkeyPatc
     assert joined[1].tolist() == s.fp.tolist()
     assert s.blocks.cut.tolist() == [*range(0, len(s), 256), len(s)]
     assert s.blocks.tp.tolist() == np.append(0, s.tp)[s.blocks.cut].tolist()
+    assert s.blocks.fp.tolist() == np.append(0, s.fp)[s.blocks.cut].tolist()
     assert s.blocks.first.tolist() == s.threshold[::256].tolist()
+    # The core adds them up while it sorts. Those of any other sweep are added up later.
+    later = cs.Sweep(s.threshold, s.pos, s.neg).blocks
+    assert (later.tp.tolist(), later.fp.tolist()) == (s.blocks.tp.tolist(), s.blocks.fp.tolist())
+    assert later.first.tolist() == s.blocks.first.tolist()
     for cut in (rng.integers(0, len(s) + 1, 2), rng.integers(0, len(s) + 1, 3000), [0, len(s)]):
         tp, fp = s.flagged(np.asarray(cut))
         assert tp.tolist() == np.append(0, s.tp)[cut].tolist()

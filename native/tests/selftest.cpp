@@ -208,12 +208,12 @@ void decide(const Rows& rows, View<std::int64_t> s) {
         CHECK(roc_curve(rows, true).size == 0 && det_curve(rows).size == 0);
     }
     if (tp.back() == 0) CHECK(precision_recall_curve(rows).size == 0);
-    std::vector<std::int64_t> every_tp(s.m / 7 + 2), every_fp(s.m / 7 + 2);
-    std::vector<double> every_first(s.m / 7 + 1);
-    block_sums(s, 7, threads, every_first.data(), every_tp.data(), every_fp.data());
-    for (std::size_t b = 0; b < (s.m + 6) / 7; ++b) {
-        const std::size_t end = std::min(s.m, 7 * (b + 1));
-        CHECK(every_tp[b + 1] == tp[end] && every_fp[b + 1] == fp[end] && every_first[b] == s.threshold[7 * b]);
+    for (const auto& every : {block_sums(s, 7, threads), std::move(sweep(rows, 7).blocks)}) {
+        CHECK(every.count == (s.m + 6) / 7 && every.tp[0] == 0 && every.fp[0] == 0);
+        for (std::size_t b = 0; b < every.count; ++b) {
+            const std::size_t end = std::min(s.m, 7 * (b + 1));
+            CHECK(every.tp[b + 1] == tp[end] && every.fp[b + 1] == fp[end] && every.first[b] == s.threshold[7 * b]);
+        }
     }
 
     std::vector<std::int64_t> pos(s.m), neg(s.m);
@@ -592,13 +592,13 @@ void trial(std::size_t n, int shape, double share, int threads) {
         refused(weighted_sweep, "score");
         refused(weighted_area, "score");
         rows.weight = {};
-        refused(sweep, "score");
+        refused([](const Rows& r) { return sweep(r); }, "score");
         refused(area, "score");
         rows.score = scores.column;
         std::vector<L> third(n);
         for (std::size_t i = 0; i < n; ++i) third[i] = L(i == bad ? 3 : y[i]);
         rows.label = {third.data(), sizeof(L), kind_of<L>()};
-        refused(sweep, "label");
+        refused([](const Rows& r) { return sweep(r); }, "label");
         refused(area, "label");
         refused([](const Rows& r) {
             const Rows twice[] = {r, r};

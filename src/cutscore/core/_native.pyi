@@ -53,6 +53,17 @@ def sweep(
     threads: int,
     finite: bool = False,
 ) -> tuple[NDArray[float64], NDArray[int64], NDArray[int64]]: ...
+def sweep_in_blocks(
+    score: _Column,
+    label: _Column,
+    negative: float,
+    positive: float,
+    threads: int,
+    size: int,
+) -> tuple[
+    tuple[NDArray[float64], NDArray[int64], NDArray[int64]],
+    tuple[NDArray[float64], NDArray[int64], NDArray[int64]],
+]: ...
 def weighted_sweep(
     score: _Column,
     label: _Column,

@@ -194,8 +194,7 @@ class Sweep(Frozen):
         tp: Masses
         fp: Masses
         if not self.weighted:
-            used = threads(m // 8)  # adding takes less time than sorting
-            first, tp, fp = _native.block_sums(self.threshold, self.pos, self.neg, size, used)
+            first, tp, fp = self._sums_of_blocks
             return Blocks._adopt(cut, tp, fp, first)
         tp, fp = (np.zeros(len(cut)) for _ in "pn")
         first = np.empty(len(cut) - 1)
@@ -207,6 +206,12 @@ class Sweep(Frozen):
                 every = np.cumsum(np.append(sums[k], mass))  # one by one, as tp is
                 sums[here] = np.append(every[:-1:size], every[-1])
         return Blocks._adopt(cut, tp, fp, first)
+
+    @derived
+    def _sums_of_blocks(self) -> tuple[Floats, Masses, Masses]:
+        """Of counts: the highest score of each block, and TP and FP at its cut."""
+        used = threads(len(self) // 8)  # adding takes less time than sorting
+        return _native.block_sums(self.threshold, self.pos, self.neg, Blocks.size, used)
 
     def parts(self) -> Iterator[slice]:
         """Slices of the entries, in order, for a pass over all of them.
@@ -657,8 +662,14 @@ def square_weights(weight: NDArray[Any]) -> Floats:
 
 def _sweep(rows: Columns, compact: bool = False) -> Sweep:
     find: Any
+    if rows.weight is None and not compact:
+        # Blocks are added up while their entries are in the cache, before anybody asks for them.
+        masses, sums = run_kernel(rows, _native.sweep_in_blocks, Blocks.size)
+        s = Sweep(*masses)
+        vars(s)["_sums_of_blocks"] = sums
+        return s
     if rows.weight is None:
-        find = _native.compact_sweep if compact else _native.sweep
+        find = _native.compact_sweep
     else:
         find = _native.weighted_compact_sweep if compact else _native.weighted_sweep
     return adopt_counts(*run_kernel(rows, find))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from threading import Lock
 from typing import Any
@@ -163,9 +163,11 @@ class GroupNumbers:
             front = values if k > 1 else [(value,) for value in values]
             values = [(*front[pair // len(own)], own[pair % len(own)]) for pair in pairs.tolist()]
         number = np.zeros(max(len(values), 1), np.int64)
+        there: Iterable[int] = range(len(values))
+        if len(coded) == 1:  # a dictionary may have more values than rows have
+            there = np.flatnonzero(np.bincount(code)).tolist()
         with self._lock:
-            # A dictionary may have more values than rows have.
-            for at in np.flatnonzero(np.bincount(code)).tolist():
+            for at in there:
                 number[at] = self._number.setdefault(values[at], len(self._number))
         return np.asarray(number[code])
 
@@ -181,9 +183,25 @@ def _different(numbers: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[n
     if most > 4 * len(numbers):
         return np.unique(numbers, return_inverse=True)
     some = np.flatnonzero(np.bincount(numbers, minlength=most))
+    if len(some) == most:
+        return some, numbers
     place = np.zeros(most, np.int64)
     place[some] = np.arange(len(some))
     return some, place[numbers]
+
+
+def _encoded(column: pa.ChunkedArray, *, ordered: bool) -> tuple[Any, NDArray[np.int64]]:
+    """The different values of a column, ``ordered`` as they appear, and the place of each row's
+    value among them."""
+    if not ordered and pa.types.is_integer(column.type):
+        numbers = column.to_numpy()
+        if numbers.min() >= 0 and numbers.max() < 4 * len(numbers):  # a table, not a hash table
+            some, place = _different(numbers.astype(np.int64, copy=False))
+            return some.astype(numbers.dtype), place
+    coded = pc.dictionary_encode(column).combine_chunks()
+    if isinstance(coded, pa.ChunkedArray):
+        coded = coded.chunk(0)
+    return coded.dictionary, coded.indices.to_numpy().astype(np.int64)
 
 
 def _values(column: pa.Array, some: Any) -> Any:
@@ -244,21 +262,18 @@ def evaluate(tables: Sequence[tuple[int, pa.Table]]) -> pa.Table:
     rows = [table.num_rows for _, table in tables]
     whole = pa.concat_tables([table for _, table in tables], promote_options="permissive")
     whole = whole.combine_chunks()
-    group = pc.dictionary_encode(whole.column("group")).combine_chunks()
-    if isinstance(group, pa.ChunkedArray):
-        group = group.chunk(0)
-    code = group.indices.to_numpy().astype(np.int64)
-    first = np.empty(len(group.dictionary), np.int64)
+    weighted = "weight" in whole.column_names
+    group, code = _encoded(whole.column("group"), ordered=weighted)  # by_group() orders them so
+    first = np.empty(len(group), np.int64)
     first[code[::-1]] = np.arange(len(code) - 1, -1, -1)
     c = {name: whole.column(name).to_numpy() for name in ("one", "score", "row")}
-    weight = whole.column("weight").to_numpy() if "weight" in whole.column_names else None
-    if weight is None:
+    if not weighted:
         out = of_codes(check_rows(c["one"], c["score"]), np.arange(len(first)), code)
     else:
-        out = by_group(c["one"], c["score"], code, weight=weight)
+        out = by_group(c["one"], c["score"], code, weight=whole.column("weight").to_numpy())
     return pa.table(
         {
-            "group": group.dictionary,
+            "group": group,
             "P": out.P,
             "N": out.N,
             "auc": out.auc,
