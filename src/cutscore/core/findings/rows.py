@@ -316,7 +316,7 @@ class RowCostUnfit(Finding, code="row-cost-unfit"):
         of = f"the cost {self.name}" + ("" if self.written == self.name else f" = {self.written}")
         if self.benefit:
             of += f" with the benefit {'tp' if self.name == 'fn' else 'tn'} = {self.benefit:g}"
-        rule = f"{of} must be at least 0 and finite in each row; in {row} it is {what}."
+        rule = f"{of} must be between 0 and 1e60 in each row; in {row} it is {what}."
         return sentence(rule, "Use max(..., 0), or drop such rows." if self.value < 0 else "")
 
 
