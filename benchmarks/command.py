@@ -4,7 +4,8 @@
 
 - ``cutscore --help`` beside a Python that does nothing; the bar is 5 times.
 - ``cutscore evaluate`` with a report on 10⁷ rows of Parquet, a label (uint8) and a score (float32),
-  beside a Python that reads these columns by pyarrow; the bar is 3 times.
+  beside a Python that reads these columns by pyarrow; the bar is 3 times. The same for costs by
+  row, with an amount in each, and then with days and a limit per day.
 - ``cutscore fit`` on 10⁶ rows of CSV, 14 numbers and 6 categories: ``--learner logistic`` beside
   pandas and scikit-learn, which read the same file, score it out of fold and fit all rows; the bar
   is a fifth. And ``auto`` beside that; the bar is 2.5 times.
@@ -30,7 +31,7 @@ import pyarrow.parquet as pq
 from pyarrow import csv
 
 ROWS = 10**7
-READ = "import pyarrow.parquet as pq; pq.read_table('{}', columns=['label', 'score'])"
+READ = "import pyarrow.parquet as pq; pq.read_table({!r}, columns={!r})"
 
 
 class Seconds(NamedTuple):
@@ -61,6 +62,8 @@ def table(path: Path) -> None:
     y = rng.random(ROWS) < 0.1
     score = rng.normal(size=ROWS) + 1.5 * y
     columns = {"label": y.astype(np.uint8), "score": score.astype(np.float32)}
+    columns["amount"] = rng.lognormal(4, 1.5, ROWS).round(2)
+    columns["day"] = np.sort(rng.integers(0, 365, ROWS)).astype(np.int32)
     pq.write_table(pa.table(columns), path)
 
 
@@ -115,11 +118,23 @@ def main() -> None:
         table(file)
         columns = ["--label", "label", "--score", "score"]
         cases = {
-            "read": [sys.executable, "-c", READ.format(file)],
+            "read": [sys.executable, "-c", READ.format(str(file), ["label", "score"])],
             "evaluate": [cutscore, "evaluate", str(file), *columns, "--report", str(page)],
         }
         t = least(cases, 5)
         compare(f"cutscore evaluate, {ROWS:,} rows", t["evaluate"], "reading them", t["read"], 3)
+        by_row = [str(file), *columns, "--cost", "fp=10,fn=amount"]
+        limit = ["--period", "day", "--subject-to", "flagged <= 1000 per day"]
+        every = ["label", "score", "amount", "day"]
+        cases = {
+            "read": [sys.executable, "-c", READ.format(str(file), every)],
+            "evaluate": [cutscore, "evaluate", *by_row],
+            "choose": [cutscore, "choose", *by_row, *limit],
+        }
+        t = least(cases, 3)
+        for command, what in (("evaluate", "amounts"), ("choose", "amounts and days")):
+            said = f"cutscore {command} with {what}, {ROWS:,} rows"
+            compare(said, t[command], "reading them", t["read"], 3)
         file, model = Path(folder) / "mixed.csv", Path(folder) / "model.json"
         mixed(file)
         fit = [cutscore, "fit", str(file), "--target", "y", "--quiet", "--output", str(model)]
