@@ -69,7 +69,8 @@ def read_rows(
 ) -> ScoredRows:
     """The same, as arrays of float64."""
     read = read_columns(y, scores, weight, positive)
-    columns = [each.score.astype(np.float64) + 0.0 for each in read]  # and -0.0 becomes 0.0
+    # -0.0 becomes 0.0
+    columns = [np.add(each.score, 0.0, dtype=np.float64) for each in read]
     rows = read[-1]
     ones: Bools = rows.label == rows.positive
     if rows.weight is None:

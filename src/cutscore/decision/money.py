@@ -91,7 +91,7 @@ def gaps_of(
     if missing.any():
         raise DataError(ValueMissing("score", "NaN", where=Where(int(missing.argmax()), "score")))
     stakes = costs.stakes(len(x), columns)
-    return gaps(np.array(calibrator.llr(x), np.float64), stakes)
+    return gaps(np.asarray(calibrator.llr(x)), stakes)
 
 
 _COLUMNS = ("positive", "score", "miss", "alarm", "gap", "weight", "unit", "period")
@@ -153,7 +153,7 @@ class RowCosts(Frozen):
             asked, calibrator = calibrator, calibrate(s, calibrator)
             comparison = getattr(calibrator, "comparison", None)
             method = asked if comparison is None else comparison.chosen
-        gap = gaps(np.array(calibrator.llr(score), np.float64), stakes)
+        gap = gaps(np.asarray(calibrator.llr(score)), stakes)
         out = cls._adopt(costs, positive, score, *stakes, gap, calibrator, method, **more)
         if s is not None and not s.weighted:
             vars(out)["scores"] = s
@@ -203,7 +203,10 @@ class RowCosts(Frozen):
     @derived
     def units(self) -> Floats:
         """What is at stake in each row, in units of 1/scale, times its weight."""
-        units = np.rint(self.stake * self.scale) if self.scale > 1 else self.stake
+        units = self.stake
+        if self.scale > 1:
+            units = np.multiply(units, self.scale)
+            np.rint(units, out=units)
         return units if self.weight is None else units * self.weight
 
     def at(self, rows: NDArray[Any]) -> RowCosts:
@@ -222,7 +225,7 @@ class RowCosts(Frozen):
         s = sweep(self.positive[train], self.score[train], w)
         fit = candidate if self.method not in ("auto", "logistic", "gaussian") else calibrate
         calibrator = fit(s, self.method)
-        llr = np.array(calibrator.llr(self.score), np.float64)
+        llr = np.asarray(calibrator.llr(self.score))
         gap = gaps(llr, Stakes(self.miss, self.alarm))
         return replace(self, calibrator=calibrator, gap=gap)
 

@@ -176,12 +176,12 @@ class Costs:
             elif isinstance(value, Expression):
                 each = np.broadcast_to(np.asarray(value.evaluate(known), np.float64), rows)
             else:
-                each = np.broadcast_to(np.float64(value), rows)
+                each = np.asarray(value, np.float64)
             with np.errstate(all="ignore"):
-                worth = each + benefit
-            bad = ~((worth >= 0) & (worth <= LARGEST_STAKE))
-            if bad.any():
-                row = int(bad.argmax())
+                worth = np.broadcast_to(each + benefit, rows)  # a number takes no memory for rows
+            low, high = (worth.min(), worth.max()) if rows else (0.0, 0.0)
+            if not (low >= 0 and high <= LARGEST_STAKE):
+                row = int(np.argmin((worth >= 0) & (worth <= LARGEST_STAKE)))
                 written = value.text if isinstance(value, Expression) else name
                 found = RowCostUnfit(name, written, float(worth[row]), benefit)
                 raise DataError(found.at(row=row, parameter=name))
