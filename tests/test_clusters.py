@@ -95,6 +95,14 @@ def test_a_classifier_with_groups() -> None:
     assert own.policy_.evidence.units == len(y)
 
 
+def test_a_missing_group_of_a_classifier_is_named() -> None:
+    y, score = rows()
+    groups = np.arange(len(y), dtype=float)
+    groups[24] = np.nan
+    with finding("value-missing", what="groups", row=24):
+        DecisionClassifier(aim=AIM).fit(score[:, None], y, groups=groups)
+
+
 def test_folds_of_a_classifier_keep_groups_together() -> None:
     """Rows of one group are copies: who has seen one knows all."""
     rng = np.random.default_rng(0)

@@ -29,7 +29,7 @@ from sklearn.utils.validation import (
 from cutscore.calibration import calibrate
 from cutscore.calibration.inverse import lowest_score
 from cutscore.comparison.row_costs import choose_by_row
-from cutscore.comparison.rows import units
+from cutscore.comparison.rows import encode_values, units
 from cutscore.core.errors import CutscoreError, DataError
 from cutscore.core.findings.arguments import BadArgument
 from cutscore.core.types import GoalFunction, Label, MatrixLike
@@ -183,6 +183,8 @@ class DecisionClassifier(LogOdds, ClassifierWrapper):
         X, y, groups, amount = indexable(X, y, groups, amount)
         if not _num_samples(X):
             raise ValueError("DecisionClassifier needs rows; X has 0 sample(s).")
+        if groups is not None:  # a missing one, by its own name and row
+            encode_values(groups, "groups", np.ones(_num_samples(X), np.bool_))
         weight = None if sample_weight is None else _check_sample_weight(sample_weight, X)
         labels, self.classes_, last = two_classes("DecisionClassifier", y, weight)
         aim = as_aim(Costs(fp=1, fn=1) if self.aim is None else self.aim)
