@@ -112,10 +112,9 @@ def _written(
 
 def _check_columns(arguments: Namespace, *, by_row: bool) -> None:
     """Raise if columns are named that nothing is done with."""
-    for given, option in ((arguments.normal, "normal"), (arguments.each is not None, "each")):
-        if by_row and given:
-            rule = "costs that differ by row need labelled rows, and one threshold for all"
-            raise UsageError(Conflict(("costs", option), rule))
+    if by_row and arguments.each is not None:
+        rule = "costs that differ by row need one threshold for all"
+        raise UsageError(Conflict(("costs", "each"), rule))
     if arguments.normal and (arguments.label or arguments.positive is not None):
         other = "label" if arguments.label else "positive"
         raise UsageError(Conflict(("normal", other), "all rows are normal, so no label is read"))

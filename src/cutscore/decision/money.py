@@ -27,12 +27,12 @@ from cutscore.decision.search import (
     SomeCuts,
     all_cuts,
     allowed_of,
+    block_ends,
     bounded,
     cuts_in,
     first_of_best,
-    keep_allowed,
     linear_value,
-    may_hold,
+    promising,
 )
 from cutscore.inference.guarantee import Rule
 from cutscore.inference.means import Moments, blocks_of
@@ -448,12 +448,9 @@ def _promising(
         sums_from_zero(np.add.reduceat(one, b.cut[:-1])) for one in (money.gain, money.loss)
     )
     x, y = (1.0, 1.0) if worth is None else (float(one / max(worth)) for one in worth)
-    ends = SomeCuts(s, q, b.cut, b.tp, b.fp)
-    most = SomeCuts(s, q, b.cut[1:], b.tp[1:], b.fp[:-1])
-    best = (x * gain - y * loss)[keep_allowed(s, ends, rules)].max(initial=-inf)
-    slack = 1e-12 * float(x * gain[-1] + y * loss[-1])
-    good = x * gain[1:] - y * loss[:-1] >= best - slack
-    some = np.flatnonzero(good & may_hold(ends, most, rules))
+    values = x * gain - y * loss, x * gain[1:] - y * loss[:-1]
+    size = float(x * gain[-1] + y * loss[-1])
+    some = promising(s, block_ends(s, q), rules, values, size)
     columns = ((s.pos, b.tp), (s.neg, b.fp), (money.gain, gain), (money.loss, loss))
     cut, tp, fp, gained, lost = cuts_in(s, some, *columns)
     return SomeCuts(s, q, cut, tp, fp), gained, lost

@@ -66,16 +66,12 @@ def candidate_cuts(s: Sweep, q: Aim, rules: list[Rule]) -> SomeCuts:
         s.needs_scores("this objective with these limits")
     if not by_bounds or len(s) <= 4 * s.blocks.size:
         return SomeCuts(s, q, *all_cuts(s))
-    cut, tp, fp = s.blocks.cut, s.blocks.tp, s.blocks.fp
-    ends = SomeCuts(s, q, cut, tp, fp)
-    most = SomeCuts(s, q, cut[1:], tp[1:], fp[:-1])
+    b = s.blocks
+    ends, most = block_ends(s, q)
     bound = most.values()
     bound[np.isnan(bound)] = np.inf  # 0/0 here, but perhaps not inside
-    found = ends.values()[keep_allowed(s, ends, rules)]
-    best = np.nanmax(found, initial=-np.inf)
-    slack = 1e-12 * np.abs(bound[np.isfinite(bound)]).max(initial=0.0)
-    some = np.flatnonzero(may_hold(ends, most, rules) & (bound >= best - slack))
-    b = s.blocks
+    size = float(np.abs(bound[np.isfinite(bound)]).max(initial=0.0))
+    some = promising(s, (ends, most), rules, (ends.values(), bound), size)
     return SomeCuts(s, q, *cuts_in(s, some, (s.pos, b.tp), (s.neg, b.fp)))
 
 
@@ -86,7 +82,28 @@ def bounded(rules: Sequence[Rule]) -> bool:
     )
 
 
-def may_hold(ends: SomeCuts, most: SomeCuts, rules: Sequence[Rule]) -> NDArray[np.bool_]:
+def block_ends(s: Sweep, q: Aim) -> tuple[SomeCuts, SomeCuts]:
+    """The ends of all blocks of cuts; and of each block what catches most with the fewest false
+    alarms, which no cut of it outdoes."""
+    cut, tp, fp = s.blocks.cut, s.blocks.tp, s.blocks.fp
+    return SomeCuts(s, q, cut, tp, fp), SomeCuts(s, q, cut[1:], tp[1:], fp[:-1])
+
+
+def promising(
+    s: Sweep,
+    ends: tuple[SomeCuts, SomeCuts],
+    rules: Sequence[Rule],
+    values: tuple[Floats, Floats],
+    size: float,
+) -> NDArray[np.intp]:
+    """The blocks that may have the best cut, by what :func:`block_ends` found, by the values there
+    and those that no cut of a block exceeds; these were rounded as numbers of such a size are."""
+    (at_ends, bound), (here, most) = values, ends
+    best = np.nanmax(at_ends[keep_allowed(s, here, rules)], initial=-np.inf)
+    return np.flatnonzero(_may_hold(here, most, rules) & (bound >= best - 1e-12 * size))
+
+
+def _may_hold(ends: SomeCuts, most: SomeCuts, rules: Sequence[Rule]) -> NDArray[np.bool_]:
     """Whether limits may hold somewhere in each block, by its ends and by what catches most with
     the fewest false alarms."""
     out = np.ones(len(most.cut), np.bool_)

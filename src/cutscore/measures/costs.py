@@ -15,7 +15,7 @@ from cutscore.core.checks import as_vector, number, score_column
 from cutscore.core.errors import DataError
 from cutscore.core.findings import BadArgument
 from cutscore.core.findings.base import Where, shown
-from cutscore.core.findings.rows import LengthsDiffer, RowCostUnfit
+from cutscore.core.findings.rows import LARGEST_STAKE, LengthsDiffer, RowCostUnfit
 from cutscore.core.findings.statistics import CostsByRow
 from cutscore.core.json import read, read_fields
 from cutscore.core.types import ArrayLike
@@ -26,9 +26,6 @@ from cutscore.measures.registry import Gains
 
 Floats = NDArray[np.float64]
 
-
-LARGEST_STAKE = 1e60
-"""What a row may cost at most, so that fourth powers are numbers."""
 # Why rows are not reviewed by costs of their own: blocking and reviewing would each have an order
 # of rows, so that those that are reviewed lie between two cuts of neither.
 BY_ROW = "costs that differ by row have one threshold"

@@ -292,6 +292,10 @@ class GroupUnknown(Finding, code="group-unknown"):
         return f"nothing is known of group {shown(self.group)}; known groups: {names}. {self.hint}"
 
 
+LARGEST_STAKE = 1e60
+"""What a row may cost at most, so that fourth powers are numbers."""
+
+
 class RowCostUnfit(Finding, code="row-cost-unfit"):
     """The cost of an error in a row, or a number that it is computed from, is missing, infinite or
     negative."""
@@ -316,7 +320,7 @@ class RowCostUnfit(Finding, code="row-cost-unfit"):
         of = f"the cost {self.name}" + ("" if self.written == self.name else f" = {self.written}")
         if self.benefit:
             of += f" with the benefit {'tp' if self.name == 'fn' else 'tn'} = {self.benefit:g}"
-        rule = f"{of} must be between 0 and 1e60 in each row; in {row} it is {what}."
+        rule = f"{of} must be between 0 and {LARGEST_STAKE:g} in each row; in {row} it is {what}."
         return sentence(rule, "Use max(..., 0), or drop such rows." if self.value < 0 else "")
 
 

@@ -16,9 +16,9 @@ from cutscore.calibration.calibrators import (
     Gaussian,
     Monotone,
 )
+from cutscore.core.findings.rows import LARGEST_STAKE
 from cutscore.core.types import Array
 from cutscore.decision.money import FREE, GRID, on_grid
-from cutscore.measures.costs import LARGEST_STAKE
 from cutscore.measures.expression import Expression
 from cutscore.measures.prior import log_odds
 

@@ -21,9 +21,9 @@ from cutscore.core.checks import one_of
 from cutscore.core.errors import DataError
 from cutscore.core.findings.arguments import BadArgument
 from cutscore.core.findings.models import ColumnReserved, NotExportable
+from cutscore.core.findings.rows import LARGEST_STAKE
 from cutscore.core.names import quote_sql
 from cutscore.decision.money import FREE, GRID, on_grid
-from cutscore.measures.costs import LARGEST_STAKE
 from cutscore.measures.expression import Expression
 from cutscore.measures.prior import log_odds
 
